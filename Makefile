@@ -1,0 +1,48 @@
+# One task runner. `make setup` needs only python3; everything else comes from the lock file.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
+
+.PHONY: setup lock lint format test fuzz bench demo clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock
+	@command -v uv >/dev/null 2>&1 || test -x $(VENV)/uv/bin/uv || \
+		{ $(PYTHON) -m venv $(VENV)/uv && $(VENV)/uv/bin/python -m pip install -q uv; }
+	@test -x $(BIN)/python || $(UV) venv -q --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip install -q --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+# Pinned with hashes; `uv pip sync` refuses anything else.
+lock:
+	$(UV) pip compile -q --universal --python-version 3.11 --all-extras --group dev --generate-hashes \
+		--no-annotate --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: setup
+	$(BIN)/pytest -n 2
+
+fuzz: setup
+	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 tests/generated
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+demo: setup
+	$(BIN)/trendloom demo
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

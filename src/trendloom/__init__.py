@@ -1,0 +1,1 @@
+"""Trendloom: aggregate every match of a Kleene pattern without building the matches."""

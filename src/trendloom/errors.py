@@ -1,0 +1,109 @@
+"""Every error Trendloom raises on purpose: the place, the cause, the remedy.
+
+Anything else that escapes is a bug. The message is the whole story, so that a notebook, a log
+line and the command line show the same text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of the query text, by character offsets, half open."""
+
+    start: int
+    end: int
+
+
+class TrendloomError(Exception):
+    """Base of the tree; catches everything that Trendloom refuses."""
+
+    def __init__(self, cause: str, *, remedy: str | None = None) -> None:
+        self.cause = cause
+        self.remedy = remedy
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        return self.cause if self.remedy is None else f"{self.cause}\n{self.remedy}"
+
+
+class QueryError(TrendloomError):
+    """The query text is wrong; shows the line with a caret under the place."""
+
+    def __init__(
+        self, cause: str, *, text: str, place: Place | None = None, remedy: str | None = None
+    ) -> None:
+        self.text = text
+        self.place = place
+        super().__init__(cause, remedy=remedy)
+
+    @property
+    def line(self) -> int | None:
+        """1-based line of the place."""
+        return None if self.place is None else self.text.count("\n", 0, self.place.start) + 1
+
+    @property
+    def column(self) -> int | None:
+        """1-based column of the place."""
+        if self.place is None:
+            return None
+        return self.place.start - (self.text.rfind("\n", 0, self.place.start) + 1) + 1
+
+    def render(self) -> str:
+        parts = [self.cause]
+        if self.place is not None and self.line is not None and self.column is not None:
+            line = self.text.split("\n")[self.line - 1]
+            width = max(1, min(self.place.end - self.place.start, len(line) - self.column + 1))
+            parts = [f"{self.cause} (line {self.line}, column {self.column})"]
+            parts += [f"  {line}", "  " + " " * (self.column - 1) + "^" * width]
+        if self.remedy is not None:
+            parts.append(self.remedy)
+        return "\n".join(parts)
+
+
+class QuerySyntaxError(QueryError):
+    """The text does not parse."""
+
+
+class QueryMeaningError(QueryError):
+    """The text parses, but says something that has no meaning or is not supported."""
+
+
+class InputError(TrendloomError):
+    """The events are not what the query needs: columns, types, nulls, files."""
+
+
+class NumberError(TrendloomError):
+    """A result does not fit the number type that was asked for."""
+
+
+class LimitError(TrendloomError):
+    """A stated limit would be passed; nothing was computed."""
+
+
+class OutputError(TrendloomError):
+    """Results could not be written where asked."""
+
+
+class MissingExtraError(TrendloomError):
+    """An optional part is not installed."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`Did you mean 'x'?`, else the list of what exists, as a remedy."""
+    candidates = sorted(set(known))
+    folded = {candidate.lower(): candidate for candidate in candidates}
+    near = get_close_matches(word.lower(), list(folded), n=2, cutoff=0.6)
+    if near:
+        return "Did you mean " + " or ".join(f"'{folded[match]}'" for match in near) + "?"
+    if not candidates:
+        return "There are none to choose from."
+    shown = ", ".join(candidates[:12]) + (", …" if len(candidates) > 12 else "")
+    return f"Known: {shown}."
