@@ -1,0 +1,1 @@
+"""Where events come from and results go: one package per host."""

@@ -1,0 +1,77 @@
+"""Checks of the columns that a caller or a query names, before anything is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trendloom.errors import InputError, did_you_mean
+from trendloom.hosts.local import duck
+from trendloom.hosts.local.times import TimeAxis, time_axis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trendloom.hosts.local.sources import Source
+
+_UNORDERED = ("STRUCT", "MAP", "UNION", "JSON", "VARIANT", "GEOMETRY")
+
+
+def check_time(source: Source, time: str, *, tick: str = "s") -> TimeAxis:
+    """The axis of the time column."""
+    _require(source, time, "time column")
+    if source.is_empty:
+        return time_axis(time, "BIGINT", tick=tick)
+    return time_axis(time, source.schema[time], tick=tick)
+
+
+def check_type(
+    source: Source,
+    type: str | None,  # noqa: A002
+    event_type: str | None,
+) -> tuple[str | None, str | None]:
+    """The type column or the one type of all events: exactly one of the two."""
+    if type is not None and event_type is not None:
+        raise InputError(
+            "Both a type column and one event type for all rows are given.",
+            remedy="Give type= (a column) or event_type= (a name), not both.",
+        )
+    if event_type is not None:
+        return None, event_type
+    if type is None and "type" not in source.schema and source.schema:
+        raise InputError(
+            "The events have no column 'type', and no other was named.",
+            remedy="Give type= (the column that holds each event's type) or "
+            "event_type= (the one type that all of these events have).",
+        )
+    column = "type" if type is None else type
+    _require(source, column, "type column")
+    found = source.schema.get(column, "VARCHAR")
+    if not (source.is_empty or duck.is_text(found) or found in duck.INTEGERS):
+        raise InputError(
+            f"The type column '{column}' is {found}; it must be text or an integer.",
+            remedy="Name another column with type=, or one event_type= for all rows.",
+        )
+    return column, None
+
+
+def check_tiebreak(source: Source, tiebreak: str) -> None:
+    """A tiebreak must exist and have an order."""
+    _require(source, tiebreak, "tiebreak column")
+    found = source.schema.get(tiebreak, "BIGINT")
+    if found.startswith(_UNORDERED) or found.endswith("]"):
+        raise InputError(
+            f"The tiebreak column '{tiebreak}' is {found}, which has no order.",
+            remedy="Name a column of numbers, times or text.",
+        )
+
+
+def check_attributes(source: Source, attributes: Iterable[str]) -> None:
+    """Every attribute that a query reads must exist."""
+    for attribute in attributes:
+        _require(source, attribute, "attribute")
+
+
+def _require(source: Source, name: str, role: str) -> None:
+    # Exact names only: DuckDB ignores case, other hosts may not.
+    if name not in source.schema and not (source.is_empty and not source.schema):
+        raise InputError(f"Unknown {role} '{name}'.", remedy=did_you_mean(name, source.schema))

@@ -1,0 +1,112 @@
+"""Expressions of a query over the columns of one row, made safe for NaN and bound to types.
+
+DuckDB orders NaN above everything, but a comparison with NaN is not satisfied. So inside
+expressions NaN is null: in columns of floats, and in whatever arithmetic is compared. `IS NULL`
+is therefore true of a NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+from sqlglot import exp
+
+from trendloom.errors import InputError
+from trendloom.hosts.local import duck
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
+
+
+class Binder:
+    """Gives expressions their types over one relation, without running anything."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, relation: str, schema: dict[str, str]
+    ) -> None:
+        self._connection = connection
+        self._relation = relation
+        self._schema = schema
+
+    def type_of(self, tree: exp.Expr, original: exp.Expr, reason: str) -> str:
+        """The DuckDB type; `original` is what the caller wrote, for the message."""
+        try:
+            select = duck.text(exp.select(tree).from_(self._relation))
+            return str(self._connection.sql(select).types[0])
+        except duckdb.Error as error:
+            raise InputError(
+                f"{reason}: '{duck.text(original)}' does not fit the columns' types: "
+                f"{duck.first_line(error)}",
+                remedy=self._columns_of(original),
+            ) from error
+
+    def safe(self, tree: exp.Expr, reason: str) -> exp.Expr:
+        """The same expression with quoted columns, in which NaN is null."""
+        safe = tree.copy().transform(self._column, copy=False)
+        # Inner comparisons first: an outer one is then bound with its final operands.
+        for comparison in reversed([node for node in safe.walk() if _compares(node)]):
+            for operand in list(_operands(comparison)):
+                if self.type_of(operand, tree, reason) in duck.FLOATS:
+                    hole = exp.Placeholder()
+                    operand.replace(hole)
+                    hole.replace(duck.nan_as_null(operand))
+        return safe
+
+    def _column(self, node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        column = duck.column(node.name)
+        is_float = self._schema.get(node.name) in duck.FLOATS
+        return duck.nan_as_null(column) if is_float else column
+
+    def _columns_of(self, tree: exp.Expr) -> str:
+        names = dict.fromkeys(column.name for column in tree.find_all(exp.Column))
+        types = ", ".join(f"'{name}' is {self._schema[name]}" for name in names)
+        return f"In the events, {types}. Compare values of one type, or use CAST." if types else ""
+
+
+def _compares(node: exp.Expr) -> bool:
+    return isinstance(node, _COMPARISONS)
+
+
+def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What a comparison compares, except what is known not to be NaN or already safe."""
+    for operand in node.iter_expressions():
+        if not isinstance(operand, exp.Column | exp.Literal | exp.Nullif | exp.Boolean):
+            yield operand
+
+
+def fit_number(tree: exp.Expr, duck_type: str) -> exp.Expr | None:
+    """int64 or double, whichever the type calls for; None if it is no number."""
+    if duck_type == "BIGINT":
+        return tree
+    if duck_type in duck.INTEGERS or duck.is_null(duck_type):
+        return exp.cast(tree, exp.DataType.Type.BIGINT)
+    if duck_type == "DOUBLE":
+        return duck.nan_as_null(tree)
+    if duck_type == "FLOAT":
+        return exp.cast(duck.nan_as_null(tree), exp.DataType.Type.DOUBLE)
+    if duck_type.startswith("DECIMAL"):
+        return exp.cast(tree, exp.DataType.Type.DOUBLE)
+    return None
+
+
+def fit_ordered(tree: exp.Expr, duck_type: str) -> exp.Expr | None:
+    """As a number, and dates, timestamps and booleans as they are."""
+    if duck_type in ("DATE", "BOOLEAN") or duck_type.startswith("TIMESTAMP"):
+        return tree
+    return fit_number(tree, duck_type)
+
+
+def fit_any(tree: exp.Expr, duck_type: str) -> exp.Expr:
+    """As it is, where Arrow has the type."""
+    if duck_type.startswith("ENUM"):
+        return exp.cast(tree, exp.DataType.Type.VARCHAR)
+    if duck_type in duck.FLOATS:
+        return duck.nan_as_null(tree)
+    if duck_type in ("HUGEINT", "UHUGEINT") or duck.is_null(duck_type):
+        return exp.cast(tree, exp.DataType.Type.BIGINT)
+    return tree

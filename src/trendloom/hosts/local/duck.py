@@ -1,0 +1,85 @@
+"""The private DuckDB that reads, sorts and spills; and the few words of SQL that all of it shares.
+
+SQL is built as sqlglot trees only, so that names and values of the caller are always quoted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+FLOATS = frozenset({"FLOAT", "DOUBLE"})
+NAN = exp.cast(exp.Literal.string("NaN"), exp.DataType.Type.DOUBLE)
+INTEGERS = frozenset(
+    {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+    | {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
+)
+
+
+def connect(spill: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+    """An in-memory database of our own: nobody else's settings, tables or open results."""
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": str(spill),
+        "preserve_insertion_order": True,
+        # A typo in a path must not end in a download of an extension.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        # x % 0 is null, so a predicate on it is not satisfied, as x / 0.0 - x / 0.0 is not.
+        "error_on_division_by_zero": False,
+        "TimeZone": "UTC",
+    }
+    if memory_limit is not None:
+        settings["memory_limit"] = memory_limit
+    return duckdb.connect(config=settings)
+
+
+def text(tree: exp.Expr) -> str:
+    """The statement; comments of the query stay in the query."""
+    return tree.sql(dialect="duckdb", comments=False)
+
+
+def column(name: str) -> exp.Column:
+    """A column by its exact name, whatever characters are in it."""
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def nan_as_null(tree: exp.Expr) -> exp.Expr:
+    """For a float; see `conditions` for why."""
+    return exp.Nullif(this=tree, expression=NAN.copy())
+
+
+def first_row(connection: duckdb.DuckDBPyConnection, tree: exp.Expr) -> tuple[int, ...]:
+    """The one row of a statement that counts."""
+    row = connection.execute(text(tree)).fetchone()
+    assert row is not None
+    return tuple(int(value or 0) for value in row)
+
+
+def is_number(duck_type: str) -> bool:
+    """A boolean is not a number."""
+    return duck_type in INTEGERS or duck_type in FLOATS or duck_type.startswith("DECIMAL")
+
+
+def is_text(duck_type: str) -> bool:
+    """Text, or an enumeration of texts."""
+    return duck_type == "VARCHAR" or duck_type.startswith("ENUM")
+
+
+def is_null(duck_type: str) -> bool:
+    """The type of a column that holds nothing but nulls and was never given a type."""
+    return duck_type.strip('"') == "NULL"
+
+
+def first_line(error: Exception) -> str:
+    """DuckDB's own words without its kind of error, the candidates and the generated SQL."""
+    line = str(error).strip().split("\n", 1)[0]
+    kind, separator, rest = line.partition(": ")
+    return rest if separator and kind.endswith("Error") else line

@@ -1,0 +1,342 @@
+"""One SQL statement from a source to the sorted batches of `trendloom.plan.scan`.
+
+1. A text source is parsed once, into a table of the columns that are needed.
+2. Rows without a time (or tiebreak) are counted: an error, or dropped.
+3. Text keys with few values become an ENUM, which sorts several times faster than text.
+4. `SELECT keys, ticks, mask, operands … ORDER BY …` is sorted, spilled and streamed by DuckDB.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Self
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from trendloom.errors import InputError, LimitError
+from trendloom.hosts.local import duck
+from trendloom.hosts.local.columns import check_attributes, check_tiebreak
+from trendloom.hosts.local.conditions import Binder, fit_any, fit_number, fit_ordered
+from trendloom.plan.scan import Kind, Letter, Operand, Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trendloom.hosts.local.sources import Source
+    from trendloom.hosts.local.times import TimeAxis
+
+MAX_LETTERS = 64
+ENUM_MIN_ROWS = 200_000
+ENUM_MAX_VALUES = 1 << 20
+_serial = itertools.count()
+
+_Type = exp.DataType.Type
+_MASKS = ((8, _Type.UTINYINT), (16, _Type.USMALLINT), (32, _Type.UINT), (64, _Type.UBIGINT))
+
+
+@dataclass(slots=True)
+class Batches:
+    """Sorted batches, to be iterated once.
+
+    Close it, or iterate to the end, before the next scan.
+    """
+
+    schema: pa.Schema
+    operand_types: list[pa.DataType]
+    partition_types: list[pa.DataType]
+    total_rows: int
+    """Rows of the input, matched or not."""
+    dropped_rows: int
+    """Rows without a time or tiebreak, if they were to be dropped."""
+    _reader: pa.RecordBatchReader
+    _finish: Callable[[], None]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            while True:
+                try:
+                    batch = self._reader.read_next_batch()
+                except StopIteration:
+                    return
+                except (duckdb.Error, pa.ArrowException, OSError) as error:
+                    raise _failed(error) from error
+                if batch.num_rows:
+                    yield batch
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        finish, self._finish = self._finish, lambda: None
+        self._reader.close()
+        finish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def scan_batches(
+    source: Source,
+    scan: Scan,
+    axis: TimeAxis,
+    *,
+    type_column: str | None,
+    event_type: str | None,
+    tiebreak: str | None = None,
+    bad_rows: Literal["error", "drop"] = "error",
+    batch_rows: int = 1 << 20,
+) -> Batches:
+    """Start a scan. Errors in the query's types are raised here, before anything is sorted."""
+    if len(scan.letters) > MAX_LETTERS:
+        raise LimitError(
+            f"The pattern has {len(scan.letters)} variables; at most {MAX_LETTERS} are supported.",
+            remedy="Split the query.",
+        )
+    check_attributes(source, scan.attributes)
+    if tiebreak is not None:
+        check_tiebreak(source, tiebreak)
+    if source.is_empty:
+        return _nothing(scan, tiebreak)
+    run = _Run(source, scan, axis, type_column, event_type, tiebreak)
+    try:
+        return run.start(bad_rows, batch_rows)
+    except duckdb.Error as error:
+        run.finish()
+        raise _failed(error) from error
+    except BaseException:
+        run.finish()
+        raise
+
+
+class _Run:
+    """One scan under way: what it created, so that it can be dropped again."""
+
+    def __init__(
+        self,
+        source: Source,
+        scan: Scan,
+        axis: TimeAxis,
+        type_column: str | None,
+        event_type: str | None,
+        tiebreak: str | None,
+    ) -> None:
+        self.connection = source.connection
+        self.source = source
+        self.scan = scan
+        self.axis = axis
+        self.type_column = type_column
+        self.event_type = event_type
+        self.tiebreak = tiebreak
+        self.base = source.name
+        self.created: list[tuple[str, str]] = []
+
+    def start(self, bad_rows: str, batch_rows: int) -> Batches:
+        if self.source.is_text:
+            self.base = self._create("TABLE", "staged", self._needed())
+        total, bad = self._count()
+        if bad and bad_rows == "error":
+            raise InputError(
+                f"{bad} of {total} rows have no {self._order_names()}.",
+                remedy="Repair them, or leave them out with bad_rows='drop' (--bad-rows drop).",
+            )
+        relation = self.connection.sql(duck.text(self._statement(total, drop=bad > 0)))
+        reader = relation.to_arrow_reader(batch_rows)
+        schema: pa.Schema = reader.schema
+        return Batches(
+            schema,
+            [schema.field(f"x{i}").type for i in range(len(self.scan.operands))],
+            [schema.field(f"p{i}").type for i in range(len(self.scan.partition))],
+            total,
+            bad,
+            reader,
+            self.finish,
+        )
+
+    def finish(self) -> None:
+        for kind, name in reversed(self.created):
+            self.connection.execute(duck.text(exp.Drop(this=exp.to_table(name), kind=kind)))
+        self.created.clear()
+
+    def _create(self, kind: str, stem: str, tree: exp.Expr) -> str:
+        name = f"{stem}_{next(_serial)}"
+        create = exp.Create(this=exp.to_table(name), kind=kind, expression=tree)
+        self.connection.execute(duck.text(create))
+        self.created.append((kind, name))
+        return name
+
+    def _needed(self) -> exp.Select:
+        named = (self.axis.column, self.type_column, self.tiebreak, *self.scan.attributes)
+        names = dict.fromkeys(name for name in named if name is not None)
+        return exp.select(*[duck.column(name) for name in names]).from_(self.base)
+
+    def _order_names(self) -> str:
+        time = f"time ('{self.axis.column}' is null or infinite)"
+        return time if self.tiebreak is None else f"{time} or no tiebreak ('{self.tiebreak}')"
+
+    def _order_keys(self) -> list[exp.Expr]:
+        return [self.axis.expression] + ([] if self.tiebreak is None else [self._tie()])
+
+    def _tie(self) -> exp.Expr:
+        assert self.tiebreak is not None
+        tie = duck.column(self.tiebreak)
+        is_float = self.source.schema[self.tiebreak] in duck.FLOATS
+        return duck.nan_as_null(tie) if is_float else tie
+
+    def _count(self) -> tuple[int, int]:
+        # count(column) alone is answered by the statistics of a Parquet file.
+        keys = self._order_keys()
+        good = keys[0] if len(keys) == 1 else exp.case().when(_known(keys), exp.true())
+        counts = exp.select(exp.Count(this=exp.Star()), exp.Count(this=good)).from_(self.base)
+        total, known = duck.first_row(self.connection, counts)
+        return total, total - known
+
+    def _statement(self, total: int, *, drop: bool) -> exp.Expr:
+        binder = Binder(self.connection, self.base, self.source.schema)
+        keys = [self._key(name) for name in self.scan.partition]
+        columns: list[exp.Expr] = [
+            *[exp.alias_(self._sortable(k, total), f"p{i}") for i, k in enumerate(keys)],
+            exp.alias_(self.axis.expression, "time"),
+            *([] if self.tiebreak is None else [exp.alias_(self._tie(), "tie")]),
+            exp.alias_(self._mask(binder), "mask"),
+            *[exp.alias_(_fit(binder, o), f"x{i}") for i, o in enumerate(self.scan.operands)],
+        ]
+        names = [column.alias for column in columns]
+        if self.scan.input_order:
+            number = exp.Window(this=exp.Anonymous(this="row_number"))
+            columns.append(exp.alias_(number, "line"))
+        inner = exp.select(*columns).from_(self.base)
+        kept: list[exp.Expr] = []
+        if self.scan.input_order:
+            # The number is of the input, so nothing may be left out before it is given.
+            kept = [_present(exp.column(name)) for name in names if name.startswith("p")]
+            kept += [_present(exp.column(n)) for n in ("time", "tie") if drop and n in names]
+        else:
+            inner = inner.where(*[_present(key) for key in keys], *self._types(), copy=False)
+            if drop:
+                inner = inner.where(_known(self._order_keys()), copy=False)
+        if not self.scan.keep_unmatched:
+            kept.append(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
+        order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
+        order += ["line"] if self.scan.input_order else []
+        outer = exp.select(*[self._delivered(name) for name in names]).from_(inner.subquery("rows"))
+        return outer.where(*kept).order_by(*[exp.column(n, table="rows") for n in order])
+
+    def _key(self, name: str) -> exp.Expr:
+        column, duck_type = duck.column(name), self.source.schema[name]
+        if duck_type in duck.FLOATS:
+            # NaN agrees with nothing, not even NaN; -0.0 agrees with 0.0.
+            return exp.Add(this=duck.nan_as_null(column), expression=exp.Literal.number(0))
+        return fit_any(column, duck_type)
+
+    def _sortable(self, key: exp.Expr, total: int) -> exp.Expr:
+        if total < ENUM_MIN_ROWS or not isinstance(key, exp.Column):
+            return key
+        if self.source.schema[key.name] != "VARCHAR":
+            return key
+        distinct = exp.Anonymous(this="approx_count_distinct", expressions=[key.copy()])
+        (values,) = duck.first_row(self.connection, exp.select(distinct).from_(self.base))
+        if not 0 < values <= min(ENUM_MAX_VALUES, total // 8):
+            return key
+        found = exp.select(key.copy()).distinct().from_(self.base).where(_present(key))
+        found = found.order_by(key.copy())
+        enum = self._create("TYPE", "keys", exp.Anonymous(this="ENUM", expressions=[found]))
+        return exp.cast(key, exp.DataType.build(enum, udt=True))
+
+    def _delivered(self, name: str) -> exp.Expr:
+        column = exp.column(name, table="rows")
+        is_key = name.startswith("p") and any(kind == "TYPE" for kind, _ in self.created)
+        if is_key and self.source.schema[self.scan.partition[int(name[1:])]] == "VARCHAR":
+            return exp.alias_(exp.cast(column, _Type.VARCHAR), name)
+        return column
+
+    def _types(self) -> list[exp.Expr]:
+        """Implied by the mask, but this much can be pushed into the file."""
+        if self.scan.keep_unmatched or self.type_column is None:
+            return []
+        types = dict.fromkeys(letter.type for letter in self.scan.letters)
+        return [exp.In(this=self._type(), expressions=[exp.Literal.string(t) for t in types])]
+
+    def _type(self) -> exp.Expr:
+        assert self.type_column is not None
+        column = duck.column(self.type_column)
+        is_varchar = self.source.schema[self.type_column] == "VARCHAR"
+        return column if is_varchar else exp.cast(column, _Type.VARCHAR)
+
+    def _mask(self, binder: Binder) -> exp.Expr:
+        width = next(mask for bits, mask in _MASKS if len(self.scan.letters) <= bits)
+        none = exp.cast(exp.Literal.number(0), width)
+        mask: exp.Expr = none
+        for k, letter in enumerate(self.scan.letters):
+            bit: exp.Expr = exp.cast(exp.Literal.number(1 << k), width)
+            if letter.condition is not None:
+                bit = exp.case().when(_condition(binder, letter), bit).else_(none.copy())
+            if self.type_column is not None:
+                # CASE inside CASE: a condition is never evaluated on a row of another type.
+                is_type = exp.EQ(this=self._type(), expression=exp.Literal.string(letter.type))
+                bit = exp.case().when(is_type, bit).else_(none.copy())
+            elif letter.type != self.event_type:
+                continue
+            mask = bit if mask is none else exp.BitwiseOr(this=mask, expression=bit)
+        return mask
+
+
+def _condition(binder: Binder, letter: Letter) -> exp.Expr:
+    assert letter.condition is not None
+    reason = f"The condition on {letter.variable}"
+    safe = binder.safe(letter.condition, reason)
+    found = binder.type_of(safe, letter.condition, reason)
+    if found != "BOOLEAN" and not duck.is_null(found):
+        raise InputError(
+            f"{reason} is not true or false: '{duck.text(letter.condition)}' is {found}.",
+            remedy="Compare it with something.",
+        )
+    return safe
+
+
+def _fit(binder: Binder, operand: Operand) -> exp.Expr:
+    safe = binder.safe(operand.tree, operand.reason)
+    found = binder.type_of(safe, operand.tree, operand.reason)
+    if operand.kind is Kind.ANY:
+        return fit_any(safe, found)
+    fit = fit_number if operand.kind is Kind.NUMBER else fit_ordered
+    fitted = fit(safe, found)
+    if fitted is None:
+        needed = "a number" if operand.kind is Kind.NUMBER else "a number, a time or a boolean"
+        raise InputError(
+            f"{operand.reason} needs {needed}, but '{duck.text(operand.tree)}' is {found}.",
+            remedy="Use another attribute, or CAST it.",
+        )
+    return fitted
+
+
+def _present(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=tree.copy(), expression=exp.null()))
+
+
+def _known(keys: list[exp.Expr]) -> exp.Expr:
+    return exp.and_(*[_present(key) for key in keys])
+
+
+def _failed(error: Exception) -> InputError:
+    return InputError(
+        f"The events could not be read or computed: {duck.first_line(error)}",
+        remedy="If a number is out of range, CAST the attribute to DOUBLE in the query; "
+        "if a text file has a value of another type, repair it or convert the file to Parquet.",
+    )
+
+
+def _nothing(scan: Scan, tiebreak: str | None) -> Batches:
+    """No rows; the types are what an engine can work with, since nobody knows better."""
+    partition = [pa.string() for _ in scan.partition]
+    operands = [pa.string() if o.kind is Kind.ANY else pa.int64() for o in scan.operands]
+    fields = [(f"p{i}", found) for i, found in enumerate(partition)]
+    fields += [("time", pa.int64())] + ([] if tiebreak is None else [("tie", pa.int64())])
+    fields += [("mask", pa.uint8())] + [(f"x{i}", found) for i, found in enumerate(operands)]
+    schema = pa.schema(fields)
+    reader = pa.RecordBatchReader.from_batches(schema, iter(()))
+    return Batches(schema, operands, partition, 0, 0, reader, lambda: None)
