@@ -1,0 +1,67 @@
+"""The query language: text to syntax tree and back."""
+
+from __future__ import annotations
+
+from trendloom.language.naming import name_variables
+from trendloom.language.nodes import (
+    Aggregate,
+    Argument,
+    Both,
+    Condition,
+    CountWindow,
+    Duration,
+    Either,
+    Equivalence,
+    Event,
+    Function,
+    GroupKey,
+    Item,
+    Length,
+    Not,
+    Occurrences,
+    Pattern,
+    Query,
+    Repeat,
+    Semantics,
+    Sequence,
+    TimeWindow,
+    Trends,
+    Unit,
+    Values,
+    children,
+    events_of,
+)
+from trendloom.language.parser import parse
+from trendloom.language.printer import to_text
+
+__all__ = [
+    "Aggregate",
+    "Argument",
+    "Both",
+    "Condition",
+    "CountWindow",
+    "Duration",
+    "Either",
+    "Equivalence",
+    "Event",
+    "Function",
+    "GroupKey",
+    "Item",
+    "Length",
+    "Not",
+    "Occurrences",
+    "Pattern",
+    "Query",
+    "Repeat",
+    "Semantics",
+    "Sequence",
+    "TimeWindow",
+    "Trends",
+    "Unit",
+    "Values",
+    "children",
+    "events_of",
+    "name_variables",
+    "parse",
+    "to_text",
+]

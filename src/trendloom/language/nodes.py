@@ -5,17 +5,19 @@ Expressions of WHERE and HAVING are sqlglot trees. In them a reference `S.price`
 `Column(this=price, table=S)`, and `NEXT(S).price` is the same with `db=NEXT`.
 """
 
+# ruff: noqa: RUF009 (`_place` makes a field, not a value)
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from trendloom.errors import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from sqlglot import exp
 
@@ -84,6 +86,7 @@ Pattern = Event | Repeat | Sequence | Either | Both | Not
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The patterns directly inside this one."""
     match pattern:
         case Event():
             return ()
@@ -105,6 +108,8 @@ def events_of(pattern: Pattern) -> Iterator[Event]:
 
 
 class Function(Enum):
+    """The aggregate functions, by the names they have in a query."""
+
     COUNT = "COUNT"
     SUM = "SUM"
     MIN = "MIN"
@@ -241,6 +246,8 @@ class CountWindow:
 
 
 class Semantics(Enum):
+    """Which events a trend may skip, by the names the papers use."""
+
     ANY = "skip-till-any-match"
     NEXT = "skip-till-next-match"
     CONTIGUOUS = "contiguous"

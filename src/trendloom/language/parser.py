@@ -1,0 +1,48 @@
+"""Query text → syntax tree: `parse` is the one way in.
+
+lark and sqlglot are loaded at the first query, so that importing Trendloom stays light.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from trendloom.errors import QuerySyntaxError
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+    from trendloom.language.nodes import Query
+
+
+def parse(text: str) -> Query:
+    """The syntax tree of a query, or a QueryError that shows the place."""
+    from lark.exceptions import UnexpectedInput, VisitError
+
+    from trendloom.language.build import Builder
+    from trendloom.language.complaints import complaint
+
+    if not text.strip():
+        raise QuerySyntaxError(
+            "The query is empty",
+            text=text,
+            remedy="Write at least a PATTERN, as in RETURN COUNT(*) PATTERN Stock S+.",
+        )
+    try:
+        tree = _grammar().parse(text)
+    except UnexpectedInput as error:
+        raise complaint(error, text) from None
+    try:
+        return Builder(text).transform(tree)
+    except VisitError as error:
+        raise error.orig_exc from None
+
+
+@cache
+def _grammar() -> Lark:
+    from lark import Lark
+
+    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)

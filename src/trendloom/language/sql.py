@@ -1,0 +1,321 @@
+"""Words of WHERE and HAVING → sqlglot trees.
+
+1. The grammar has cut the text into words and knows which of them are references.
+2. Each reference becomes a placeholder, so no name can be mistaken for a word of SQL.
+3. sqlglot parses the words, joined by blanks.
+4. What the language does not offer is refused, and the placeholders become columns again.
+
+Every word remembers its place, so an error of sqlglot points into the query, not into step 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from trendloom.errors import Place, QuerySyntaxError, did_you_mean
+from trendloom.language import expressions
+from trendloom.language.aggregates import FUNCTIONS, aggregate
+from trendloom.language.expressions import Reference
+from trendloom.language.nodes import Condition
+from trendloom.language.words import CLAUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SCALARS = ("ABS", "ROUND", "UPPER", "LOWER", "COALESCE")
+_SQL_WORDS = frozenset(
+    {
+        *("CASE", "WHEN", "SELECT", "CAST", "TRY_CAST", "EXISTS", "INTERVAL", "OVER", "ESCAPE"),
+        *("ILIKE", "SIMILAR", "ANY", "ALL", "ARRAY", "FROM"),
+    }
+)
+_OFFERED = (
+    "Conditions offer arithmetic, comparison, AND OR NOT IN BETWEEN LIKE IS NULL, "
+    "ABS ROUND UPPER LOWER COALESCE, LENGTH(*), and numbers, 'strings', TRUE, FALSE, NULL, "
+    "DATE '…' and TIMESTAMP '…'."
+)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
+_NODES = (
+    *_COMPARISONS,
+    *_NUMBERS,
+    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.In, exp.Between, exp.Like, exp.Is),
+    *(exp.Null, exp.Boolean, exp.Literal, exp.Column, exp.Identifier, exp.Star, exp.Length),
+    *(exp.Abs, exp.Round, exp.Upper, exp.Lower, exp.Coalesce, exp.Cast, exp.DataType),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The `i-1` of `b[i-1]`: its letter and its shift."""
+
+    letter: str
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that sqlglot reads as it stands."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Word):
+    """The name of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention(Word):
+    """A reference; `index` is there for the `b[i]` of SASE."""
+
+    reference: Reference
+    index: Index | None = None
+
+
+def where_conditions(words: Sequence[Word], text: str) -> tuple[Condition, ...]:
+    """The conditions that these words of WHERE state together."""
+    place = Place(words[0].place.start, words[-1].place.end)
+    for word in words:
+        if isinstance(word, Mention) and word.reference.variable is None:
+            raise _bare_word(word, text)
+        if isinstance(word, Call):
+            _check_function(word, text, having=False)
+    tree = _parse(_resolve_indexes(words, text), text)
+    parts = [part for conjunct in expressions.conjuncts(tree) for part in _unchain(conjunct)]
+    found = [
+        Condition(part, place if len(parts) == 1 else expressions.place_of(part) or place)
+        for part in parts
+    ]
+    for condition in found:
+        _check(condition.tree, text, condition.place)
+    return tuple(found)
+
+
+def having_condition(words: Sequence[Word], text: str) -> Condition:
+    """HAVING as one condition; its aggregates are checked, its names are left to the planner."""
+    place = Place(words[0].place.start, words[-1].place.end)
+    for word in words:
+        if isinstance(word, Call):
+            _check_function(word, text, having=True)
+        elif isinstance(word, Mention) and word.index is not None:
+            raise QuerySyntaxError(
+                "An index has no meaning in HAVING",
+                text=text,
+                place=word.place,
+                remedy="HAVING speaks of aggregates, aliases and group attributes.",
+            )
+        elif isinstance(word, Mention) and word.reference.next:
+            raise QuerySyntaxError(
+                "NEXT has no meaning in HAVING",
+                text=text,
+                place=word.place,
+                remedy="Move the condition on neighbouring events to WHERE.",
+            )
+    tree = expressions.bare(_parse(words, text))
+    _check(tree, text, place, having=True)
+    return Condition(tree, place)
+
+
+# ── before sqlglot ───────────────────────────────────────────────────────────────────────────
+
+
+def _bare_word(word: Mention, text: str) -> QuerySyntaxError:
+    name = word.reference.attribute
+    if name.upper() in _SQL_WORDS:
+        return _not_offered(name.upper(), text, word.place)
+    near = did_you_mean(name, CLAUSES)
+    remedy = f"Quote it as a string ('{name}') or write VARIABLE.{name}."
+    if near.startswith("Did"):
+        remedy = f"{near} Otherwise: {remedy[0].lower()}{remedy[1:]}"
+    return QuerySyntaxError(
+        f"The word {name} stands without a variable", text=text, place=word.place, remedy=remedy
+    )
+
+
+def _not_offered(what: str, text: str, place: Place | None) -> QuerySyntaxError:
+    return QuerySyntaxError(f"{what} is not offered", text=text, place=place, remedy=_OFFERED)
+
+
+def _check_function(call: Call, text: str, *, having: bool) -> None:
+    name = call.text.upper()
+    aggregates = {*FUNCTIONS, "LOG2"}
+    if name in SCALARS or name == "LENGTH" or (having and name in aggregates):
+        return
+    if name in aggregates:
+        raise QuerySyntaxError(
+            f"{name} is an aggregate and cannot stand in WHERE",
+            text=text,
+            place=call.place,
+            remedy="Put a condition on aggregates into HAVING.",
+        )
+    if name in _SQL_WORDS:
+        raise _not_offered(name, text, call.place)
+    known = [*SCALARS, "LENGTH", "NEXT", *(aggregates if having else ())]
+    near = did_you_mean(name, known)
+    raise QuerySyntaxError(
+        f"There is no function {name}",
+        text=text,
+        place=call.place,
+        remedy=near if near.startswith("Did") else _OFFERED,
+    )
+
+
+def _resolve_indexes(words: Sequence[Word], text: str) -> list[Word]:
+    """`b[i-1].x … b[i].x` speaks of neighbours: the later one is NEXT."""
+    indexed = [word for word in words if isinstance(word, Mention) and word.index is not None]
+    letters = {word.index.letter for word in indexed if word.index is not None}
+    shifts = sorted({word.index.shift for word in indexed if word.index is not None})
+    if len(letters) > 1 or len(shifts) > 2 or shifts[-1:] > [shifts[0] + 1 if shifts else 0]:
+        raise QuerySyntaxError(
+            "Only neighbours can be compared by index",
+            text=text,
+            place=indexed[-1].place,
+            remedy="Write b[i-1].x with b[i].x, or b.x with NEXT(b).x.",
+        )
+    later = shifts[-1] if len(shifts) == 2 else None
+    return [
+        Mention(
+            word.text,
+            word.place,
+            Reference(
+                word.reference.variable,
+                word.reference.attribute,
+                word.reference.next or (word.index is not None and word.index.shift == later),
+            ),
+        )
+        if isinstance(word, Mention)
+        else word
+        for word in words
+    ]
+
+
+# ── through sqlglot ──────────────────────────────────────────────────────────────────────────
+
+
+def _parse(words: Sequence[Word], text: str) -> exp.Expr:
+    mentions = {f"_r{n}": word for n, word in enumerate(words) if isinstance(word, Mention)}
+    spelled = [f"_r{n}" if isinstance(w, Mention) else w.text for n, w in enumerate(words)]
+    try:
+        tree = sqlglot.parse_one(" ".join(spelled), into=exp.Condition, dialect="duckdb")
+    except SqlglotError as error:
+        raise _misunderstood(error, words, spelled, text) from None
+
+    def restore(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column):
+            mention = mentions[node.name]
+            return expressions.column(mention.reference, mention.place)
+        return node
+
+    return tree.transform(restore)
+
+
+def _misunderstood(
+    error: SqlglotError, words: Sequence[Word], spelled: Sequence[str], text: str
+) -> QuerySyntaxError:
+    """sqlglot names the column where its word ends; count which of our words that is."""
+    ends = [end - 1 for end in accumulate(len(word) + 1 for word in spelled)]
+    details = getattr(error, "errors", None) or [{}]
+    column = details[0].get("col") or ends[-1]
+    word = next((w for w, end in zip(words, ends, strict=True) if end >= column), words[-1])
+    written = text[word.place.start : word.place.end]
+    missing = str(details[0].get("description", "")).startswith("Required")
+    return QuerySyntaxError(
+        f"Something is missing at {written}" if missing else f"This condition breaks at {written}",
+        text=text,
+        place=word.place,
+        remedy=_OFFERED,
+    )
+
+
+# ── after sqlglot ────────────────────────────────────────────────────────────────────────────
+
+
+def _unchain(tree: exp.Expression) -> Iterator[exp.Expression]:
+    """`A.id = B.id = C.id` (A-Seq) states A.id = B.id and B.id = C.id."""
+    if isinstance(tree, exp.EQ) and isinstance(left := tree.this, exp.EQ):
+        yield from _unchain(left)
+        yield exp.EQ(this=left.expression.copy(), expression=tree.expression.copy())
+    else:
+        yield tree
+
+
+def _check(tree: exp.Expr, text: str, place: Place, *, having: bool = False) -> None:
+    """Refuse what sqlglot understands and the language does not offer."""
+
+    def where(node: exp.Expr) -> Place:
+        return expressions.place_of(node) or place
+
+    if isinstance(tree, (*_NUMBERS, exp.Literal)):
+        raise QuerySyntaxError(
+            "This is a value, not a condition",
+            text=text,
+            place=place,
+            remedy="Compare it with something.",
+        )
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if having and (type(node) in expressions.AGGREGATES or isinstance(node, exp.Log)):
+            _check_aggregate(node, text, place)
+            continue
+        if not isinstance(node, _NODES) or _odd(node):
+            raise _not_offered("This form of condition", text, where(node))
+        if isinstance(node, _COMPARISONS) and any(
+            isinstance(side, _COMPARISONS) for side in (node.left, node.right)
+        ):
+            raise QuerySyntaxError(
+                "This chain of comparisons has no meaning",
+                text=text,
+                place=where(node),
+                remedy="Join two comparisons by AND; only A.id = B.id = C.id may be chained.",
+            )
+        pending.extend(node.iter_expressions())
+
+
+def _odd(node: exp.Expr) -> bool:
+    """Allowed nodes in forms that only sqlglot's lenience lets pass."""
+    match node:
+        case exp.Star():
+            return not isinstance(node.parent, exp.Length)
+        case exp.Length():
+            return not isinstance(node.this, exp.Star) or node.args.get("binary") is not None
+        case exp.In():
+            return not node.expressions or any(node.args.get(k) for k in ("field", "query"))
+        case exp.Is():
+            other = node.expression
+            return not isinstance(other, exp.Null | exp.Boolean)
+        case exp.Round():
+            return node.args.get("truncate") is not None
+        case exp.Cast():
+            return not (isinstance(node.this, exp.Literal) and node.this.is_string)
+    return False
+
+
+def _check_aggregate(node: exp.Expr, text: str, place: Place) -> None:
+    inner = node.expression if isinstance(node, exp.Log) else node
+    found = expressions.aggregate_of(inner) if inner is not None else None
+    mention = node.find(exp.Column)
+    spot = place if mention is None else expressions.place_of(mention) or place
+    if found is None:
+        raise QuerySyntaxError(
+            "This aggregate has no meaning",
+            text=text,
+            place=spot,
+            remedy="Write COUNT(*), COUNT(V), SUM(V.attribute), MIN(LENGTH(*)) or LOG2(COUNT(*)).",
+        )
+    aggregate(
+        found.function,
+        found.argument,
+        distinct=found.distinct,
+        log2=isinstance(node, exp.Log),
+        text=text,
+        place=spot,
+    )

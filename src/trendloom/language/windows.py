@@ -1,0 +1,105 @@
+"""WITHIN and SLIDE: units by their many spellings, and windows that make sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from trendloom.errors import Place, QueryMeaningError, QuerySyntaxError, did_you_mean
+from trendloom.language.nodes import CountWindow, Duration, TimeWindow, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SPELLINGS: Mapping[Unit, str] = {
+    Unit.NANOSECOND: "ns nanosecond nanoseconds",
+    Unit.MICROSECOND: "us µs μs microsecond microseconds",
+    Unit.MILLISECOND: "ms msec msecs millisecond milliseconds",
+    Unit.SECOND: "s sec secs second seconds",
+    Unit.MINUTE: "min mins minute minutes",
+    Unit.HOUR: "h hr hrs hour hours",
+    Unit.DAY: "d day days",
+    Unit.WEEK: "w week weeks",
+}
+UNITS = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
+EVENTS = frozenset({"event", "events"})
+_EXAMPLE = "Write a number and a unit, as in 500 ms, 10 seconds, 1.5 hours or 100 EVENTS."
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`10 minutes` or `100 EVENTS` (then `unit` is None)."""
+
+    number: Fraction
+    unit: Unit | None
+    place: Place
+
+
+def amount(number: str, unit: str | None, *, text: str, place: Place, unit_place: Place) -> Amount:
+    """The amount that a number and a unit word state."""
+    if unit is None:
+        raise QuerySyntaxError(
+            f"{number} of what? The unit is missing", text=text, place=place, remedy=_EXAMPLE
+        )
+    word = unit.lower()
+    if word not in UNITS and word not in EVENTS:
+        shown = ("ms", "seconds", "minutes", "hours", "days", "weeks", "EVENTS")
+        remedy = did_you_mean(word, [*UNITS, "events"])
+        if remedy.startswith("Known"):
+            remedy = f"Known: {', '.join(shown)}."
+        raise QuerySyntaxError(
+            f"There is no unit '{unit}'", text=text, place=unit_place, remedy=remedy
+        )
+    return Amount(Fraction(number), UNITS.get(word), place)
+
+
+def window(
+    within: Amount, slide: Amount | None, *, emit: Place | None, text: str, place: Place
+) -> TimeWindow | CountWindow:
+    """The window of WITHIN and SLIDE, or an error that says why there is none."""
+
+    def meaningless(cause: str, where: Amount, remedy: str | None = None) -> QueryMeaningError:
+        return QueryMeaningError(cause, text=text, place=where.place, remedy=remedy)
+
+    if slide is not None and (within.unit is None) != (slide.unit is None):
+        raise QuerySyntaxError(
+            "WITHIN and SLIDE mix EVENTS with a unit of time",
+            text=text,
+            place=slide.place,
+            remedy="Give both in EVENTS or both in units of time.",
+        )
+    for clause, part in (("WITHIN", within), ("SLIDE", slide)):
+        if part is not None and part.number <= 0:
+            raise meaningless(f"{clause} must be more than zero", part)
+        if part is not None and part.unit is None and part.number.denominator != 1:
+            raise meaningless(f"{clause} must be a whole number of EVENTS", part)
+    if emit is not None and (slide is not None or within.unit is None):
+        raise QuerySyntaxError(
+            "EMIT ON CHANGE goes with a WITHIN of time that has no SLIDE",
+            text=text,
+            place=emit,
+            remedy="Leave out either SLIDE or EMIT ON CHANGE.",
+        )
+    if within.unit is None:
+        if slide is None:
+            raise QuerySyntaxError(
+                "WITHIN … EVENTS needs a SLIDE",
+                text=text,
+                place=place,
+                remedy=f"Write WITHIN {within.number} EVENTS SLIDE {within.number} EVENTS, "
+                "or a smaller SLIDE for windows that overlap.",
+            )
+        if slide.number > within.number:
+            raise meaningless("SLIDE is greater than WITHIN", slide, _TOO_FAR)
+        return CountWindow(int(within.number), int(slide.number), place)
+    span = Duration(within.number, within.unit, within.place)
+    if slide is None or slide.unit is None:
+        return TimeWindow(span, None, place)
+    step = Duration(slide.number, slide.unit, slide.place)
+    if step.nanoseconds > span.nanoseconds:
+        raise meaningless("SLIDE is greater than WITHIN", slide, _TOO_FAR)
+    return TimeWindow(span, step, place)
+
+
+_TOO_FAR = "Events between two windows would be in none; make SLIDE at most WITHIN."
