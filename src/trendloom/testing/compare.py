@@ -7,8 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from trendloom.language.nodes import GroupKey
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from trendloom.language.nodes import Query
 
 WINDOW = ("window_start", "window_end")
 EXACT = 2**53
@@ -100,3 +104,8 @@ def _say(names: tuple[str, ...], key: tuple[Any, ...]) -> str:
 
 def _show(value: Any) -> str:
     return f"{float(value)!r} ({value})" if isinstance(value, Fraction) else repr(value)
+
+
+def group_columns(query: Query) -> tuple[str, ...]:
+    """The result columns that name a row's group: `keys` of `same_rows`."""
+    return tuple(item.name for item in query.returns if isinstance(item.value, GroupKey))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trendloom.errors import LimitError
 from trendloom.language.nodes import GroupKey, Pattern, Semantics
 from trendloom.testing.words import endings, steps
 
@@ -43,18 +42,13 @@ class Rules:
     conditions: Conditions
     semantics: Semantics
     agreements: tuple[GroupKey, ...] = ()
-    limit: int | None = None
 
 
-def matches(pattern: Pattern, events: Events, rules: Rules) -> list[Match]:
+def matches(pattern: Pattern, events: Events, rules: Rules) -> Iterator[Match]:
     """Every trend over these events: those of one partition in one window."""
-    found: list[Match] = []
     for match in _finished(Partial((), ((pattern,),)), events, rules):
         if all(condition.holds(len(match)) for condition in rules.conditions.of_length):
-            found.append(match)
-        if rules.limit is not None and len(found) > rules.limit:
-            raise LimitError(f"There are more than {rules.limit} trends.")
-    return found
+            yield match
 
 
 def _finished(partial: Partial, events: Events, rules: Rules) -> Iterator[Match]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language.nodes import Aggregate, CountWindow, GroupKey, Pattern, Query, Semantics
 from trendloom.testing.aggregates import aggregate, read_aggregate
 from trendloom.testing.builders import stream
@@ -90,8 +90,8 @@ def naive(
 
     Keys: `window_start`, `window_end` (None without a window), then one per RETURN item. COUNT is
     an int; SUM an int over ints, else a Fraction; AVG and VARIANCE are Fractions; STDDEV and LOG2
-    are floats. Ordered by window, then group (nulls last). With `limit`, more trends than that in
-    one window and partition raise `LimitError`.
+    are floats. Ordered by window, then group (nulls last). More trends than `limit`, over
+    all windows, raise `LimitError`.
     """
     asked = read_query(query)
     rows = stream(events) if isinstance(events, str) else events
@@ -156,12 +156,17 @@ def _find(query: Query, records: Events, clock: Clock, limit: int | None) -> Ite
     plain = [key.attribute for key in query.group_by if key.variable is None]
     attributes = tuple(dict.fromkeys((*equivalences(query), *plain)))
     agreements = tuple(key for key in query.group_by if key.variable is not None)
-    rules = Rules(classify(query), query.semantics, agreements, limit)
+    rules = Rules(classify(query), query.semantics, agreements)
+    left = limit
     for values, partition in _partitions(records, attributes).items():
         shared = dict(zip(attributes, values, strict=True))
         for piece in slices(query.window, records, partition, clock):
             for number, part in enumerate(parts_of(query.pattern)):
                 for match in matches(part, piece.events, rules):
+                    if left is not None:
+                        left -= 1
+                        if left < 0:
+                            raise LimitError(f"There are more than {limit} trends.")
                     group = group_of(match, part, query.group_by, shared)
                     yield _Found((piece.start, piece.end), values, number, group, match)
 

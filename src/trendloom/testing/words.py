@@ -19,7 +19,16 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from trendloom.errors import QueryMeaningError
-from trendloom.language.nodes import Both, Either, Event, Not, Pattern, Repeat, Sequence
+from trendloom.language.nodes import (
+    Both,
+    Either,
+    Event,
+    Not,
+    Pattern,
+    Repeat,
+    Sequence,
+    children,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -174,3 +183,30 @@ def labels_one_way(pattern: Pattern) -> bool:
                 seen.add(state)
                 todo.append(state)
     return True
+
+
+def followers(pattern: Pattern) -> set[tuple[str, str]]:
+    """The pairs of variables that stand next to each other in some word."""
+    start: tuple[Rest, str | None] = ((pattern,), None)
+    seen, todo = {start}, [start]
+    pairs = set()
+    while todo:
+        rest, before = todo.pop()
+        for step in steps(rest):
+            variable = step.letter.variable or step.letter.type
+            if before is not None:
+                pairs.add((before, variable))
+            if (step.rest, variable) not in seen:
+                seen.add((step.rest, variable))
+                todo.append((step.rest, variable))
+    return pairs
+
+
+def positive_variables(pattern: Pattern) -> list[str]:
+    """The variables outside of guards, from left to right."""
+    if isinstance(pattern, Not):
+        return []
+    if isinstance(pattern, Event):
+        return [pattern.variable or pattern.type]
+    inner = (name for child in children(pattern) for name in positive_variables(child))
+    return list(dict.fromkeys(inner))

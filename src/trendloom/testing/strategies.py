@@ -1,0 +1,291 @@
+"""Hypothesis strategies for whole test cases: a query, events, and what the oracle answers.
+
+    @given(cases(semantics=(Semantics.NEXT,), allow_negation=False))
+    def test_engine(case):
+        assert same_rows(case.expected, run(case.query, case.events), keys=case.keys) is None
+
+Everything is valid by construction and small enough to enumerate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from trendloom.errors import LimitError
+from trendloom.language.nodes import (
+    Aggregate,
+    Both,
+    CountWindow,
+    Duration,
+    Equivalence,
+    Function,
+    GroupKey,
+    Item,
+    Length,
+    Occurrences,
+    Pattern,
+    Query,
+    Semantics,
+    TimeWindow,
+    Trends,
+    Unit,
+    Values,
+    events_of,
+)
+from trendloom.testing.compare import group_columns
+from trendloom.testing.oracle import naive
+from trendloom.testing.predicates import condition, predicates
+from trendloom.testing.shapes import TYPES, conjunctions, patterns
+from trendloom.testing.words import overlap, positive_variables
+
+if TYPE_CHECKING:
+    from trendloom.testing.records import Row
+
+__all__ = [
+    "Case",
+    "aggregates",
+    "cases",
+    "conjunctions",
+    "patterns",
+    "predicates",
+    "queries",
+    "streams",
+    "windows",
+]
+
+TIEBREAK = "rank"
+START = datetime(2024, 1, 1)
+ALL_WINDOWS = ("none", "time", "change", "count")
+_COUNT = Aggregate(Function.COUNT, Trends())
+
+Window = TimeWindow | CountWindow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query over events (columns `time`, `type`, and `rank` as tiebreak if so), and its rows."""
+
+    query: Query
+    events: list[Row]
+    tiebreak: str | None
+    expected: list[Row]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return group_columns(self.query)
+
+
+# ── events ───────────────────────────────────────────────────────────────────────────────────
+
+
+@st.composite
+def streams(
+    draw: st.DrawFn,
+    *,
+    types: tuple[str, ...] = TYPES,
+    max_size: int = 9,
+    tiebreak: bool = False,
+    timestamps: bool = False,
+) -> list[Row]:
+    """Events in the order of their times, with many ties.
+
+    Attributes: `x` int, `y` float in quarters (or NaN), `k` str, `g` int, all nullable; with
+    `tiebreak` also an int `rank`, which orders some of the simultaneous events.
+    """
+    time = draw(st.integers(-4, 4))
+    events: list[Row] = []
+    # Drawn by hand: hypothesis likes short lists, and short streams have no trends.
+    sizes = [size for size in (0, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9) if size <= max_size]
+    for _ in range(draw(st.sampled_from(sizes))):
+        event: Row = {
+            "type": draw(st.sampled_from(types)),
+            "time": START + timedelta(seconds=time) if timestamps else time,
+            "x": draw(st.sampled_from((0, 1, 1, 2, 2, 3, -1, None))),
+            "y": draw(st.sampled_from((0.0, 0.25, 1.0, 1.25, 2.5, -0.75, None, math.nan))),
+            "k": draw(st.sampled_from(("u", "u", "u", "u", "v", "v", None))),
+            "g": draw(st.sampled_from((1, 1, 1, 1, 2, 2, None))),
+        }
+        if tiebreak:
+            event[TIEBREAK] = draw(st.integers(0, 2))
+        events.append(event)
+        time += draw(st.sampled_from((1, 1, 1, 0, 0, 2, 5)))
+    return events
+
+
+# ── clauses ──────────────────────────────────────────────────────────────────────────────────
+
+
+@st.composite
+def windows(draw: st.DrawFn, *, kinds: tuple[str, ...] = ALL_WINDOWS) -> Window:
+    """`none`; `time`, tumbling or sliding; `change`: WITHIN alone; `count`: of events."""
+    kind = draw(st.sampled_from(kinds))
+    within = draw(st.sampled_from((1, 2, 3, 4, 5, 6, 8, 10, 12)))
+    slide = draw(st.one_of(st.just(within), st.integers(1, within)))
+    if kind == "time":
+        return TimeWindow(_seconds(within), _seconds(slide))
+    if kind == "change":
+        return TimeWindow(_seconds(within))
+    return CountWindow(within, slide) if kind == "count" else None
+
+
+def _seconds(amount: int) -> Duration:
+    return Duration(Fraction(amount), Unit.SECOND)
+
+
+@st.composite
+def aggregates(draw: st.DrawFn, pattern: Pattern, *, allow_distinct: bool = True) -> Aggregate:
+    """One aggregate over the trends, over their lengths or over a variable."""
+    kind = draw(st.sampled_from(("trends", "length", "events", "values", "values", "log2")))
+    if kind == "trends":
+        return _COUNT
+    if kind == "length":
+        function = draw(st.sampled_from((Function.MIN, Function.MAX, Function.AVG)))
+        return Aggregate(function, Length())
+    variable = draw(st.sampled_from(positive_variables(pattern)))
+    distinct = allow_distinct and draw(st.integers(0, 3)) == 3
+    if kind == "events":
+        return Aggregate(Function.COUNT, Occurrences(variable), distinct)
+    if kind == "log2":
+        counted: Trends | Occurrences = Occurrences(variable)
+        return Aggregate(Function.COUNT, Trends() if distinct else counted, log2=True)
+    function = draw(st.sampled_from(tuple(Function)))
+    return Aggregate(function, Values(variable, draw(st.sampled_from(("x", "y")))), distinct)
+
+
+@st.composite
+def _groupings(draw: st.DrawFn, pattern: Pattern) -> tuple[GroupKey, ...]:
+    plain = draw(st.sampled_from(((), (), ("g",), ("k",), ("k", "g"))))
+    keys = tuple(GroupKey(attribute) for attribute in plain)
+    # Which group of V a trend of the other part belongs to is not worth a random test.
+    if not isinstance(pattern, Both) and draw(st.integers(0, 3)) == 3:
+        variable = draw(st.sampled_from(positive_variables(pattern)))
+        keys = (*keys, GroupKey(draw(st.sampled_from(("g", "x"))), variable))
+    return keys
+
+
+def _item(key: GroupKey) -> Item:
+    text = key.attribute if key.variable is None else f"{key.variable}.{key.attribute}"
+    return Item(key, text=text)
+
+
+# ── queries ──────────────────────────────────────────────────────────────────────────────────
+
+
+@st.composite
+def queries(
+    draw: st.DrawFn,
+    *,
+    pattern: st.SearchStrategy[Pattern] | None = None,
+    semantics: tuple[Semantics, ...] = tuple(Semantics),
+    window_kinds: tuple[str, ...] = ALL_WINDOWS,
+    allow_negation: bool = True,
+    allow_local: bool = True,
+    allow_adjacent: bool = True,
+    allow_anchored: bool = True,
+    allow_length: bool = True,
+    allow_equivalence: bool = True,
+    allow_group_by: bool = True,
+    allow_aggregates: bool = True,
+    allow_distinct: bool = True,
+    allow_having: bool = True,
+    allow_conjunction: bool = True,
+) -> Query:
+    """A query that is valid by the definitions; each knob takes one feature away."""
+    if pattern is not None:
+        body = draw(pattern)
+    elif allow_conjunction and draw(st.integers(0, 7)) == 7:
+        body = draw(conjunctions(allow_negation=allow_negation))
+    else:
+        body = draw(patterns(allow_negation=allow_negation))
+    mode = draw(st.sampled_from(semantics))
+    is_overlapping = _is_overlapping(body)
+    if is_overlapping and mode is Semantics.NEXT:
+        mode = Semantics.ANY if Semantics.ANY in semantics else Semantics.CONTIGUOUS
+    conditions = predicates(
+        body,
+        allow_local=allow_local,
+        allow_adjacent=allow_adjacent,
+        allow_anchored=allow_anchored,
+        allow_length=allow_length,
+    )
+    where: list[Any] = []
+    if allow_local or allow_adjacent or allow_length:
+        where = draw(st.lists(conditions, max_size=draw(st.sampled_from((0, 1, 1, 2)))))
+    if allow_equivalence and draw(st.integers(0, 3)) == 3:
+        where.append(Equivalence(draw(st.sampled_from((("k",), ("k", "g"))))))
+    keys = draw(_groupings(body)) if allow_group_by else ()
+    wanted = [_COUNT]
+    if allow_aggregates and not is_overlapping:
+        extra = aggregates(body, allow_distinct=allow_distinct)
+        wanted = draw(st.one_of(st.just([_COUNT]), st.lists(extra, min_size=1, max_size=3)))
+    items = [Item(one, alias=f"r{number}") for number, one in enumerate(wanted)]
+    having = None
+    if allow_having and draw(st.integers(0, 5)) == 5:
+        choices = ["COUNT(*) > 1", "COUNT(*) BETWEEN 1 AND 3"]
+        choices += ["r0 >= 1"] if wanted[0] == _COUNT else []
+        choices += ["g = 1"] if GroupKey("g") in keys else []
+        if allow_aggregates and not is_overlapping:
+            variable = positive_variables(body)[0]
+            choices += [f"SUM({variable}.x) > 0", f"NOT MAX({variable}.x) IS NULL"]
+        having = condition(draw(st.sampled_from(choices)))
+    return Query(
+        pattern=body,
+        returns=(*(_item(key) for key in keys), *items),
+        semantics=mode,
+        where=tuple(where),
+        group_by=keys,
+        having=having,
+        window=draw(windows(kinds=window_kinds)),
+    )
+
+
+def _is_overlapping(pattern: Pattern) -> bool:
+    return isinstance(pattern, Both) and any(
+        overlap(one, two)
+        for number, one in enumerate(pattern.parts)
+        for two in pattern.parts[:number]
+    )
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    /,
+    *,
+    timestamps: bool | None = False,
+    allow_tiebreak: bool = True,
+    max_size: int = 9,
+    limit: int = 400,
+    **knobs: Any,
+) -> Case:
+    """A query, events and the rows that the oracle gives; `knobs` are those of `queries`.
+
+    Where there are more than `limit` trends the last events are cut off, half by half.
+    """
+    query = draw(queries(**knobs))
+    tiebreak = TIEBREAK if allow_tiebreak and draw(st.integers(0, 3)) == 3 else None
+    is_datetime = draw(st.booleans()) if timestamps is None else timestamps
+    size = min(max_size, 6) if isinstance(query.pattern, Both) else max_size
+    # Mostly events that the pattern names: the others only ever break something.
+    named = tuple(event.type for event in events_of(query.pattern)) * 3
+    events = draw(
+        streams(
+            types=(*named, *TYPES),
+            max_size=size,
+            tiebreak=tiebreak is not None,
+            timestamps=is_datetime,
+        )
+    )
+    while True:
+        try:
+            rows = naive(query, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
+        except LimitError:
+            events = events[: len(events) // 2]
+        else:
+            return Case(query, events, tiebreak, rows)
