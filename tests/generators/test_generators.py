@@ -13,7 +13,7 @@ from trendloom.generators import STREAMS, generate
 FINGERPRINTS = {
     "ridesharing": "64b5e4ae66880480",
     "stock": "048d8408a4226548",
-    "cluster": "4cbb775a8053ba38",
+    "cluster": "7e9598fe3e0aef33",
     "activity": "4e13bf498e0f6663",
     "transfers": "38182081e814b9a3",
 }

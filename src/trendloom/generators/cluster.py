@@ -25,7 +25,8 @@ def jobs(rng: np.random.Generator, mapper_starts: Flags, length: int) -> tuple[I
 
     1. Jobs of `length` events on average are laid over the events, at least Start, Load, End.
     2. Each mapper begins with a new job, so a job is cut where a mapper's events are over:
-       it is still running at the end of the stream.
+       it is still running at the end of the stream. What is left of it for the next mapper
+       joins that one's first job if it is too short to be a job.
     3. The n-th job of every mapper is job n: a job runs on several mappers.
     """
     events = len(mapper_starts)
@@ -33,6 +34,9 @@ def jobs(rng: np.random.Generator, mapper_starts: Flags, length: int) -> tuple[I
     firsts = np.concatenate(([0], np.cumsum(sizes)))
     job_starts = np.zeros(events + 1, dtype=np.bool_)
     job_starts[firsts[firsts <= events]] = True
+    for early in (1, 2):
+        too_soon = np.flatnonzero(mapper_starts) + early
+        job_starts[too_soon[too_soon <= events]] = False
     job_ends = job_starts[1:]
     starts = job_starts[:-1] | mapper_starts
 
