@@ -1,0 +1,125 @@
+"""Every example parses, finds its columns and types in its stream, and returns rows."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from trendloom.language import (
+    Aggregate,
+    Equivalence,
+    GroupKey,
+    Query,
+    Values,
+    events_of,
+    name_variables,
+    parse,
+    to_text,
+)
+from trendloom.language.expressions import references
+from trendloom.testing import naive, trends
+
+ROOT = Path(__file__).parents[2] / "examples"
+EXAMPLES: list[dict[str, str]] = tomllib.loads((ROOT / "examples.toml").read_text())["example"]
+OPTIONS = ("time", "type", "event_type", "tick")
+
+every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one["query"])
+
+
+def text_of(example: dict[str, str]) -> str:
+    return (ROOT / example["query"]).read_text()
+
+
+def table_of(example: dict[str, str]) -> pa.Table:
+    # An empty cell is a null, also among words.
+    options = pa.csv.ConvertOptions(strings_can_be_null=True)
+    return pa.csv.read_csv(ROOT / example["input"], convert_options=options)
+
+
+def options_of(example: dict[str, str]) -> dict[str, Any]:
+    return {name: example[name] for name in OPTIONS if name in example}
+
+
+def attributes_of(query: Query) -> set[str]:
+    """Every attribute that the query reads from the stream."""
+    found = {key.attribute for key in query.group_by}
+    for part in query.where:
+        if isinstance(part, Equivalence):
+            found.update(part.attributes)
+        else:
+            found.update(mention.attribute for mention in references(part.tree))
+    for item in query.returns:
+        match item.value:
+            case Aggregate(argument=Values(attribute=attribute)) | GroupKey(attribute=attribute):
+                found.add(attribute)
+    return found
+
+
+def command_of(example: dict[str, str]) -> str:
+    words = [f"trendloom run examples/{example['query']} --input examples/{example['input']}"]
+    words.append(f"--time {example['time']}")
+    words += [f"--type {example['type']}"] if "type" in example else []
+    words += [f"--event-type {example['event_type']}"] if "event_type" in example else []
+    words += [f"--tick {example['tick']}"] if example.get("tick", "s") != "s" else []
+    return " ".join(words)
+
+
+def test_nothing_is_forgotten() -> None:
+    queries = {str(path.relative_to(ROOT)) for path in ROOT.glob("*/*.tq")}
+    streams = {str(path.relative_to(ROOT)) for path in ROOT.glob("streams/*.csv")}
+    assert sorted(example["query"] for example in EXAMPLES) == sorted(queries)
+    assert {example["input"] for example in EXAMPLES} == streams
+
+
+@every_example
+def test_it_parses_and_prints(example: dict[str, str]) -> None:
+    query = parse(text_of(example))
+    assert parse(to_text(query)) == query
+    name_variables(query)
+
+
+@every_example
+def test_it_says_what_it_asks(example: dict[str, str]) -> None:
+    text = text_of(example)
+    assert text.startswith("-- ")
+    assert f"-- Runs on {example['input']}." in text.splitlines()
+    readme = (ROOT / "README.md").read_text()
+    assert f"[{example['query']}]({example['query']})" in readme
+    assert f"`{command_of(example)}`" in readme
+
+
+@every_example
+def test_its_stream_has_what_it_reads(example: dict[str, str]) -> None:
+    assert set(example) <= {"query", "input", *OPTIONS}
+    assert ("type" in example) != ("event_type" in example)
+    table, query = table_of(example), parse(text_of(example))
+    assert attributes_of(query) <= set(table.column_names)
+
+    moments = table[example["time"]]
+    assert moments.null_count == 0
+    assert moments.to_pylist() == sorted(moments.to_pylist())
+    assert pa.types.is_integer(moments.type) == ("tick" in example)
+
+    wanted = {event.type for event in events_of(query.pattern)}
+    if "event_type" in example:
+        assert wanted == {example["event_type"]}
+    else:
+        assert wanted <= set(table[example["type"]].to_pylist())
+
+
+@every_example
+def test_it_returns_rows(example: dict[str, str]) -> None:
+    text, rows = text_of(example), table_of(example).to_pylist()
+    find = naive if parse(text).returns else trends
+    assert find(text, rows, **options_of(example))
+
+
+@pytest.mark.parametrize(("semantics", "count"), [("any", 43), ("next", 8), ("contiguous", 2)])
+def test_the_worked_example(semantics: str, count: int) -> None:
+    query = f"cogra/figure2-{semantics}.tq"
+    example = next(one for one in EXAMPLES if one["query"] == query)
+    rows = naive(text_of(example), table_of(example).to_pylist(), **options_of(example))
+    assert [row["COUNT(*)"] for row in rows] == [count]
