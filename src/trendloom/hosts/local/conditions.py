@@ -34,7 +34,8 @@ class Binder:
     def type_of(self, tree: exp.Expr, original: exp.Expr, reason: str) -> str:
         """The DuckDB type; `original` is what the caller wrote, for the message."""
         try:
-            select = duck.text(exp.select(tree).from_(self._relation))
+            # A copy: sqlglot would move the node itself into the new statement.
+            select = duck.text(exp.select(tree.copy()).from_(self._relation))
             return str(self._connection.sql(select).types[0])
         except duckdb.Error as error:
             raise InputError(

@@ -22,23 +22,28 @@ INTEGERS = frozenset(
 )
 
 
-def connect(spill: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+def connect(
+    spill: Path | None = None, memory_limit: str | None = None
+) -> duckdb.DuckDBPyConnection:
     """An in-memory database of our own: nobody else's settings, tables or open results."""
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "temp_directory": str(spill),
         "preserve_insertion_order": True,
         # A typo in a path must not end in a download of an extension.
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         # x % 0 is null, so a predicate on it is not satisfied, as x / 0.0 - x / 0.0 is not.
         "error_on_division_by_zero": False,
-        "TimeZone": "UTC",
     }
+    if spill is not None:
+        settings["temp_directory"] = str(spill)
     if memory_limit is not None:
         settings["memory_limit"] = memory_limit
-    return duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings)
+    # Not a start-up option; results must not depend on the zone of the machine.
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 def text(tree: exp.Expr) -> str:
@@ -58,8 +63,8 @@ def nan_as_null(tree: exp.Expr) -> exp.Expr:
 
 def first_row(connection: duckdb.DuckDBPyConnection, tree: exp.Expr) -> tuple[int, ...]:
     """The one row of a statement that counts."""
-    row = connection.execute(text(tree)).fetchone()
-    assert row is not None
+    # fetchone() would leave the result open, and the connection busy with it.
+    (row,) = connection.execute(text(tree)).fetchall()
     return tuple(int(value or 0) for value in row)
 
 

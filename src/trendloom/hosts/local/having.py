@@ -37,7 +37,7 @@ def filter_rows(table: pa.Table, condition: exp.Expr) -> pa.Table:
     row = pa.array(range(table.num_rows), pa.int64())
     given = table.select(names).rename_columns([numbers[name] for name in names])
     given = given.append_column("row", row)
-    with duckdb.connect(config={"TimeZone": "UTC", "error_on_division_by_zero": False}) as own:
+    with duck.connect() as own:
         try:
             own.register("result", given)
             relation = own.sql(duck.text(exp.select("*").from_("result")))
@@ -62,5 +62,5 @@ def sort_rows(table: pa.Table, columns: Sequence[str]) -> pa.Table:
 
     if not columns or table.num_rows < 2:
         return table
-    keys = [(name, "ascending") for name in columns]
-    return table.take(pc.sort_indices(table, sort_keys=keys, null_placement="at_end"))
+    keys = [(name, "ascending", "at_end") for name in columns]
+    return table.take(pc.sort_indices(table, sort_keys=keys))

@@ -19,6 +19,13 @@ SUPPORTED = (
 )
 
 
+def column_names(scannable: Any) -> list[str]:
+    """As the caller gave them, before DuckDB makes them unique."""
+    if hasattr(scannable, "collect_schema"):
+        return list(scannable.collect_schema().names())
+    return list(scannable.schema.names)
+
+
 def to_scannable(events: object) -> tuple[Any, bool]:
     """Something to register, and whether it can be scanned only once."""
     library = type(events).__module__.partition(".")[0]

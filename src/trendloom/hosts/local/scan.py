@@ -159,7 +159,7 @@ class _Run:
 
     def finish(self) -> None:
         for kind, name in reversed(self.created):
-            self.connection.execute(duck.text(exp.Drop(this=exp.to_table(name), kind=kind)))
+            self.connection.execute(duck.text(exp.Drop(tables=[exp.to_table(name)], kind=kind)))
         self.created.clear()
 
     def _create(self, kind: str, stem: str, tree: exp.Expr) -> str:

@@ -122,18 +122,18 @@ def _spool(stream: Any, directory: Path) -> tuple[Path, Format]:
 
 def _open_memory(connection: duckdb.DuckDBPyConnection, directory: Path, events: object) -> Source:
     scannable, once = memory.to_scannable(events)
+    names = memory.column_names(scannable)
+    if not names:
+        return Source(connection, directory, "events", {}, is_empty=True)
     if once:
         # Two scans may be needed: keep the rows where they can spill.
         connection.register("given", scannable)
         _readable(lambda: connection.execute(duck.text(_all("given").ctas("events"))))
         connection.unregister("given")
-    elif len(getattr(scannable, "schema", ())) == 0 and not hasattr(scannable, "lazy"):
-        return Source(connection, directory, "events", {}, is_empty=True)
     else:
         _readable(lambda: connection.register("events", scannable))
     schema = _describe(connection, _all("events"))
-    given = getattr(scannable, "schema", None) if not once else None
-    _refuse_renamed(list(getattr(given, "names", schema)), schema)
+    _refuse_renamed(names, schema)
     return Source(connection, directory, "events", schema)
 
 
