@@ -270,6 +270,16 @@ def test_a_value_that_breaks_a_sampled_type(
         rows(path, scan("A"))
 
 
+def test_a_sort_that_cannot_be_done(tmp_path: Path) -> None:
+    path = tmp_path / "e.parquet"
+    pq.write_table(pa.table({"t": np.arange(1_000_000)[::-1], "type": ["A"] * 1_000_000}), path)
+    with (
+        open_events(path, memory_limit="1MB") as source,
+        pytest.raises(LimitError, match=r"The sort does not fit.*\n.*TMPDIR"),
+    ):
+        list(batches(source, scan("A")))
+
+
 def test_a_sort_larger_than_memory_spills_and_cleans_up(tmp_path: Path) -> None:
     path, count = tmp_path / "e.parquet", 5_000_000
     duckdb.connect().execute(

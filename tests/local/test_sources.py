@@ -158,18 +158,32 @@ def test_nothing_is_left_on_disk(close: bool, table: pa.Table) -> None:
     assert not directory.exists()
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_without_rows(suffix: str, table: pa.Table, tmp_path: Path) -> None:
     data = {
         "csv": b"t,type,k,price\n",
         "parquet": parquet_bytes(table[:0]),
-        "jsonl": b"\n",
     }[suffix]
     path = written(tmp_path / f"e.{suffix}", data)
-    if suffix != "jsonl":
-        assert rows(path, QUERY) == []
-        with pytest.raises(InputError, match="Unknown time column 'time'"):
-            rows(path, QUERY, time="time")
+    assert rows(path, QUERY) == []
+    with pytest.raises(InputError, match="Unknown time column 'time'"):
+        rows(path, QUERY, time="time")
+
+
+def test_json_without_rows_has_no_known_columns(tmp_path: Path) -> None:
+    with open_events(written(tmp_path / "e.jsonl", b"\n")) as source:
+        assert source.is_empty
+        assert source.schema == {}
+        assert list(batches(source, QUERY)) == []
+
+
+def test_two_scans_at_once_are_a_bug_of_the_caller(table: pa.Table) -> None:
+    with (
+        open_events(table) as source,
+        batches(source, QUERY),
+        pytest.raises(duckdb.Error, match="open result"),
+    ):
+        batches(source, QUERY)
 
 
 def test_an_empty_list_has_no_rows_and_no_known_columns() -> None:

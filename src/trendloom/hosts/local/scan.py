@@ -107,7 +107,10 @@ def scan_batches(
         return run.start(bad_rows, batch_rows)
     except duckdb.Error as error:
         run.finish()
-        raise _failed(error) from error
+        failed = _failed(error)
+        if failed is error:
+            raise
+        raise failed from error
     except BaseException:
         run.finish()
         raise
@@ -322,7 +325,14 @@ def _known(keys: list[exp.Expr]) -> exp.Expr:
     return exp.and_(*[_present(key) for key in keys])
 
 
-def _failed(error: Exception) -> InputError:
+def _failed(error: Exception) -> Exception:
+    if isinstance(error, duckdb.ResourceInUseException):
+        return error  # two scans at once: a bug of the caller, not of the events
+    if isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory" in str(error):
+        return LimitError(
+            f"The sort does not fit: {duck.first_line(error)}",
+            remedy="Free memory or disk space in the temporary directory (TMPDIR).",
+        )
     return InputError(
         f"The events could not be read or computed: {duck.first_line(error)}",
         remedy="If a number is out of range, CAST the attribute to DOUBLE in the query; "

@@ -154,6 +154,8 @@ def _open_files(
     is_empty = is_text and not _readable(
         lambda: connection.execute(duck.text(exp.select("1").from_("events").limit(1))).fetchall()
     )
+    if is_empty and format is Format.JSON:
+        schema = {}  # the columns are those of the rows
     return Source(connection, directory, "events", schema, is_text=is_text, is_empty=is_empty)
 
 
