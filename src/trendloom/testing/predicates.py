@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import strategies as st
-from sqlglot import exp, parse_one
 
+from trendloom.language import parse
 from trendloom.language.nodes import Condition, Pattern, events_of
 from trendloom.testing.results import parts_of
 from trendloom.testing.words import anchors, endings, followers, positive_variables
@@ -74,10 +72,10 @@ LENGTHS = (
 
 
 def condition(text: str) -> Condition:
-    """A conjunct from its text; `NEXT(V).a` becomes the column that the syntax tree wants."""
-    tree = parse_one(re.sub(r"NEXT\((\w+)\)", r"NEXT.\1", text), read="duckdb")
-    assert isinstance(tree, exp.Expression)
-    return Condition(tree)
+    """A conjunct of WHERE from its text."""
+    (found,) = parse(f"RETURN COUNT(*) PATTERN A WHERE {text}").where
+    assert isinstance(found, Condition)
+    return found
 
 
 def local(pattern: Pattern) -> st.SearchStrategy[Condition]:
