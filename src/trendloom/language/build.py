@@ -111,13 +111,17 @@ class Builder(Transformer[Token, Query]):
         for clause in clauses:
             if clause.name in found:
                 raise self.refuse(
-                    f"{clause.name} stands twice", clause.place, "Each clause may stand once."
+                    f"{clause.name} stands twice",
+                    clause.place,
+                    "Each clause may stand once; AGG is another word for RETURN."
+                    if clause.name == "RETURN"
+                    else "Each clause may stand once.",
                 )
             found[clause.name] = clause.content
         if "PATTERN" not in found:
             raise self.refuse(
                 "The query has no PATTERN",
-                clauses[0].place,
+                clauses[0].place if clauses else Place(0, 1),
                 "Say what to match, as in PATTERN SEQ(A a, B b+).",
             )
         return Query(text=self.text, **{_FIELDS[name]: said for name, said in found.items()})  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
-from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.generator import Generator
 
 from trendloom.errors import Place
 from trendloom.language.nodes import (
@@ -69,12 +69,12 @@ def reference_of(tree: exp.Column) -> Reference:
 
 
 def place_of(tree: exp.Expr) -> Place | None:
-    """Where the first reference in the tree stands in the query text, if it came from one."""
-    for mention in _columns(tree):
-        place = mention.meta.get("place")
-        if isinstance(place, Place):
-            return place
-    return None
+    """The stretch of the query text from the first to the last reference of the tree."""
+    places = [mention.meta.get("place") for mention in tree.find_all(exp.Column)]
+    known = [place for place in places if isinstance(place, Place) and place != NOWHERE]
+    if not known:
+        return None
+    return Place(min(place.start for place in known), max(place.end for place in known))
 
 
 def references(tree: exp.Expr) -> tuple[Reference, ...]:
@@ -181,12 +181,12 @@ def _column_sql(_: object, tree: exp.Column) -> str:
     return (f"NEXT({variable})" if mention.next else variable) + "." + quote(mention.attribute)
 
 
-def _cast_sql(generator: DuckDBGenerator, tree: exp.Cast) -> str:
+def _cast_sql(generator: Generator, tree: exp.Cast) -> str:
     word = "DATE" if tree.is_type(exp.DType.DATE) else "TIMESTAMP"
     return f"{word} {generator.sql(tree, 'this')}"
 
 
-def _not_sql(generator: DuckDBGenerator, tree: exp.Not) -> str:
+def _not_sql(generator: Generator, tree: exp.Not) -> str:
     """`a NOT IN (…)` and its like, as people write them."""
     inner = tree.this
     words = {exp.In: "IN", exp.Between: "BETWEEN", exp.Like: "LIKE"}
@@ -198,11 +198,14 @@ def _not_sql(generator: DuckDBGenerator, tree: exp.Not) -> str:
     return f"NOT {generator.sql(inner)}"
 
 
-class _QueryGenerator(DuckDBGenerator):
-    """DuckDB's spelling, except for what the query language writes in its own way."""
+class _QueryGenerator(Generator):
+    """sqlglot's own spelling, except for what the query language writes in its own way.
+
+    Not DuckDB's: that one rewrites calls for DuckDB's sake (UPPER of a date, say).
+    """
 
     TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
-        **DuckDBGenerator.TRANSFORMS,
+        **Generator.TRANSFORMS,
         exp.Column: _column_sql,
         exp.Cast: _cast_sql,
         exp.Not: _not_sql,

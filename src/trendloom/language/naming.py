@@ -40,14 +40,17 @@ def name_variables(query: Query) -> Query:
     occurrences = Counter(event.type for event in events)
     taken = {event.variable for event in events if event.variable is not None}
     taken |= {event.type for event in events if occurrences[event.type] == 1}
-    numbers = {kind: (n for n in count(1) if f"{kind}{n}" not in taken) for kind in occurrences}
+
+    def fresh(kind: str) -> Iterator[str]:
+        return (f"{kind}{n}" for n in count(1) if f"{kind}{n}" not in taken)
+
+    numbered = {kind: fresh(kind) for kind in occurrences}
 
     def name(event: Event) -> Event:
         if event.variable is not None:
             return event
-        if occurrences[event.type] == 1:
-            return replace(event, variable=event.type)
-        return replace(event, variable=f"{event.type}{next(numbers[event.type])}")
+        once = occurrences[event.type] == 1
+        return replace(event, variable=event.type if once else next(numbered[event.type]))
 
     named = iter([name(event) for event in events])
     pattern = _renamed(query.pattern, named)
@@ -86,7 +89,7 @@ def _check(pattern: Pattern, text: str) -> dict[str, Event]:
                 )
             if before.type != event.type:
                 raise QueryMeaningError(
-                    f"The variable {quote(variable)} is a {before.type} and a {event.type}",
+                    f"The variable {quote(variable)} stands for {before.type} and for {event.type}",
                     text=text,
                     place=event.place,
                     remedy="The branches of an OR may share a variable of one type only; "

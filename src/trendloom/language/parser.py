@@ -31,13 +31,21 @@ def parse(text: str) -> Query:
             remedy="Write at least a PATTERN, as in RETURN COUNT(*) PATTERN Stock S+.",
         )
     try:
-        tree = _grammar().parse(text)
+        return Builder(text).transform(_grammar().parse(text))
     except UnexpectedInput as error:
         raise complaint(error, text) from None
-    try:
-        return Builder(text).transform(tree)
     except VisitError as error:
+        if isinstance(error.orig_exc, RecursionError):
+            raise _too_deep(text) from None
         raise error.orig_exc from None
+    except RecursionError:
+        raise _too_deep(text) from None
+
+
+def _too_deep(text: str) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        "The query nests too deeply", text=text, remedy="Use fewer parentheses inside each other."
+    )
 
 
 @cache

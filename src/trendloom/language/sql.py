@@ -23,7 +23,7 @@ from trendloom.language import expressions
 from trendloom.language.aggregates import FUNCTIONS, aggregate
 from trendloom.language.expressions import Reference
 from trendloom.language.nodes import Condition
-from trendloom.language.words import CLAUSES
+from trendloom.language.words import KEYWORDS, OFFERED, near_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,11 +34,6 @@ _SQL_WORDS = frozenset(
         *("CASE", "WHEN", "SELECT", "CAST", "TRY_CAST", "EXISTS", "INTERVAL", "OVER", "ESCAPE"),
         *("ILIKE", "SIMILAR", "ANY", "ALL", "ARRAY", "FROM"),
     }
-)
-_OFFERED = (
-    "Conditions offer arithmetic, comparison, AND OR NOT IN BETWEEN LIKE IS NULL, "
-    "ABS ROUND UPPER LOWER COALESCE, LENGTH(*), and numbers, 'strings', TRUE, FALSE, NULL, "
-    "DATE '…' and TIMESTAMP '…'."
 )
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
@@ -131,17 +126,24 @@ def _bare_word(word: Mention, text: str) -> QuerySyntaxError:
     name = word.reference.attribute
     if name.upper() in _SQL_WORDS:
         return _not_offered(name.upper(), text, word.place)
-    near = did_you_mean(name, CLAUSES)
+    if name.upper() in KEYWORDS and text[word.place.start] != '"':
+        return QuerySyntaxError(
+            f"'{text[word.place.start : word.place.end]}' cannot stand here",
+            text=text,
+            place=word.place,
+            remedy=OFFERED,
+        )
+    near = near_clause(name)
     remedy = f"Quote it as a string ('{name}') or write VARIABLE.{name}."
-    if near.startswith("Did"):
+    if near is not None:
         remedy = f"{near} Otherwise: {remedy[0].lower()}{remedy[1:]}"
     return QuerySyntaxError(
         f"The word {name} stands without a variable", text=text, place=word.place, remedy=remedy
     )
 
 
-def _not_offered(what: str, text: str, place: Place | None) -> QuerySyntaxError:
-    return QuerySyntaxError(f"{what} is not offered", text=text, place=place, remedy=_OFFERED)
+def _not_offered(what: str, text: str, place: Place) -> QuerySyntaxError:
+    return QuerySyntaxError(f"{what} is not offered", text=text, place=place, remedy=OFFERED)
 
 
 def _check_function(call: Call, text: str, *, having: bool) -> None:
@@ -164,7 +166,7 @@ def _check_function(call: Call, text: str, *, having: bool) -> None:
         f"There is no function {name}",
         text=text,
         place=call.place,
-        remedy=near if near.startswith("Did") else _OFFERED,
+        remedy=near if near.startswith("Did") else OFFERED,
     )
 
 
@@ -231,7 +233,7 @@ def _misunderstood(
         f"Something is missing at {written}" if missing else f"This condition breaks at {written}",
         text=text,
         place=word.place,
-        remedy=_OFFERED,
+        remedy=OFFERED,
     )
 
 
@@ -266,8 +268,8 @@ def _check(tree: exp.Expr, text: str, place: Place, *, having: bool = False) -> 
         if having and (type(node) in expressions.AGGREGATES or isinstance(node, exp.Log)):
             _check_aggregate(node, text, place)
             continue
-        if not isinstance(node, _NODES) or _odd(node):
-            raise _not_offered("This form of condition", text, where(node))
+        if (oddity := _oddity(node)) is not None:
+            raise QuerySyntaxError(oddity, text=text, place=where(node), remedy=OFFERED)
         if isinstance(node, _COMPARISONS) and any(
             isinstance(side, _COMPARISONS) for side in (node.left, node.right)
         ):
@@ -280,23 +282,24 @@ def _check(tree: exp.Expr, text: str, place: Place, *, having: bool = False) -> 
         pending.extend(node.iter_expressions())
 
 
-def _odd(node: exp.Expr) -> bool:
-    """Allowed nodes in forms that only sqlglot's lenience lets pass."""
+def _oddity(node: exp.Expr) -> str | None:
+    """What is wrong with an allowed node that only sqlglot's lenience lets pass."""
     match node:
-        case exp.Star():
-            return not isinstance(node.parent, exp.Length)
-        case exp.Length():
-            return not isinstance(node.this, exp.Star) or node.args.get("binary") is not None
-        case exp.In():
-            return not node.expressions or any(node.args.get(k) for k in ("field", "query"))
-        case exp.Is():
-            other = node.expression
-            return not isinstance(other, exp.Null | exp.Boolean)
-        case exp.Round():
-            return node.args.get("truncate") is not None
-        case exp.Cast():
-            return not (isinstance(node.this, exp.Literal) and node.this.is_string)
-    return False
+        case exp.Star() if not isinstance(node.parent, exp.Length):
+            return "A * stands where a value should"
+        case exp.Length() if not isinstance(node.this, exp.Star) or node.args.get("binary"):
+            return "LENGTH is the number of events of a trend, LENGTH(*), and nothing else"
+        case exp.In() if not node.expressions or node.args.get("field") or node.args.get("query"):
+            return "IN needs a list, as in IN (1, 2)"
+        case exp.Is() if not isinstance(node.expression, exp.Null | exp.Boolean):
+            return "IS goes with NULL, TRUE or FALSE"
+        case exp.Round() if node.args.get("truncate"):
+            return "ROUND takes a value and a number of decimals"
+        case exp.Cast() if not node.this.is_string:
+            return "A cast is not offered"
+        case _ if not isinstance(node, _NODES):
+            return "This form of condition is not offered"
+    return None
 
 
 def _check_aggregate(node: exp.Expr, text: str, place: Place) -> None:
