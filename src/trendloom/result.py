@@ -1,0 +1,119 @@
+"""What a query returns: rows in an Arrow table, and the ways out of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from trendloom.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import altair
+    import pandas
+    import polars
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Rows ordered by window, then group.
+
+    `table` holds `window_start` and `window_end` (null without a window), then the RETURN items in
+    their order, under their aliases, else as written.
+    """
+
+    table: pa.Table
+    group_columns: tuple[str, ...]
+    value_columns: tuple[str, ...]
+    events: int
+    """Rows of the input that were read."""
+    dropped_rows: int
+    """Rows without a time that were left out, as asked."""
+    elapsed: float = field(compare=False)
+    """Seconds."""
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.table.column_names)
+        return f"<Result: {len(self):,} rows of {names}>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        from trendloom.view.html import html_table
+
+        return html_table(self.table)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every row as a dict."""
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        return rows
+
+    def to_arrow(self) -> pa.Table:
+        return self.table
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame with Arrow's own types: nothing is rounded, null stays null."""
+        pd = _load("pandas", "pandas", "A pandas frame")
+        frame: pandas.DataFrame = self.table.to_pandas(types_mapper=pd.ArrowDtype)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        frame: polars.DataFrame = _load("polars", "polars", "A polars frame").from_arrow(self.table)
+        return frame
+
+    def to_text(self, limit: int | None = 20) -> str:
+        """A plain table of the first rows; None for all."""
+        from trendloom.view.text import text_table
+
+        return text_table(self.table, limit)
+
+    def show(self, limit: int | None = 20) -> None:
+        """Write the first rows to the standard output."""
+        sys.stdout.write(self.to_text(limit) + "\n")
+
+    def plot(
+        self,
+        value: str | None = None,
+        *,
+        kind: str = "auto",
+        title: str | None = None,
+        width: int = 640,
+        height: int = 360,
+    ) -> altair.TopLevelMixin:
+        """A chart of one RETURN value (the first number, unless named).
+
+        `kind` is line, area, bar, heat or auto: over windows a line per group, or a heat map where
+        there are too many groups for lines; without windows a bar per group.
+        """
+        _load("altair", "trendloom[plot]", "A chart")
+        from trendloom.view.chart import chart
+
+        return chart(
+            self.table,
+            self.group_columns,
+            self.value_columns,
+            value=value,
+            kind=kind,
+            title=title,
+            width=width,
+            height=height,
+        )
+
+
+def _load(module: str, package: str, what: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        # An import that fails inside the library is another story, and tells it itself.
+        if error.name is not None and error.name.partition(".")[0] != module:
+            raise
+        raise MissingExtraError(
+            f"{what} needs {module}, which is not installed.",
+            remedy=f"Install it: pip install '{package}'",
+        ) from None
