@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from datetime import date, datetime
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from trendloom.errors import InputError
@@ -36,7 +38,11 @@ from trendloom.testing.compare import group_columns, same_value
         (0, None, False),
         (True, True, True),
         (1, True, False),
+        (True, 1, False),
         ("u", "u", True),
+        ("1", 1, False),
+        (3, np.int64(3), True),
+        (date(2024, 1, 1), datetime(2024, 1, 1), False),
     ],
 )
 def test_values(expected, actual, same):

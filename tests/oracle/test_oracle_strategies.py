@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from trendloom.language import (
@@ -91,7 +91,7 @@ def test_corners_are_reached():
         names = [node.variable for node in nodes(pattern) if isinstance(node, Event)]
         return len(set(names)) < len(names)
 
-    seek = settings(max_examples=2000, deadline=None, database=None)
+    seek = settings(max_examples=2000, deadline=None, database=None, phases=[Phase.generate])
     find(patterns(), nested_kleene, settings=seek)
     find(patterns(), shared_name, settings=seek)
     find(patterns(), lambda p: any(isinstance(n, Not) for n in nodes(p)), settings=seek)

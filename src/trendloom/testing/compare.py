@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from trendloom.language.nodes import GroupKey
@@ -65,8 +66,15 @@ def same_value(expected: Any, actual: Any, *, scale: float = 1.0) -> bool:
     """Do the two agree, within the tolerance that their kind of number has?"""
     if expected is None or actual is None:
         return expected is None and actual is None
+    if not isinstance(actual, bool | int) and isinstance(actual, Integral):
+        actual = int(actual)  # numpy's integers
     if not _is_number(expected) or not _is_number(actual):
-        return type(expected) is type(actual) and bool(expected == actual)
+        alike = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+        return (
+            alike
+            and isinstance(expected, bool) == isinstance(actual, bool)
+            and bool(expected == actual)
+        )
     if isinstance(actual, float) and not math.isfinite(actual):
         return _beyond_doubles(expected, actual)
     if isinstance(expected, float) and not math.isfinite(expected):

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hypothesis import strategies as st
 
 from trendloom.language import parse
@@ -71,9 +73,16 @@ LENGTHS = (
 )
 
 
-def condition(text: str) -> Condition:
-    """A conjunct of WHERE from its text."""
-    (found,) = parse(f"RETURN COUNT(*) PATTERN A WHERE {text}").where
+def condition(text: str, clause: str = "WHERE") -> Condition:
+    """A conjunct of WHERE, or all of HAVING, from its text."""
+    # The same few texts are drawn again and again, but a tree that is shared could be changed.
+    return Condition(_read(text, clause).tree.copy())
+
+
+@lru_cache(maxsize=10_000)
+def _read(text: str, clause: str) -> Condition:
+    query = parse(f"RETURN COUNT(*) PATTERN A {clause} {text}")
+    found = query.having if clause == "HAVING" else query.where[0]
     assert isinstance(found, Condition)
     return found
 

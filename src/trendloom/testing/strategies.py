@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from trendloom.errors import LimitError
-from trendloom.language import parse
 from trendloom.language.nodes import (
     Aggregate,
     Both,
@@ -41,7 +40,7 @@ from trendloom.language.nodes import (
 )
 from trendloom.testing.compare import group_columns
 from trendloom.testing.oracle import naive
-from trendloom.testing.predicates import predicates
+from trendloom.testing.predicates import condition, predicates
 from trendloom.testing.shapes import TYPES, conjunctions, patterns
 from trendloom.testing.words import overlap, positive_variables
 
@@ -234,8 +233,7 @@ def queries(
         if allow_aggregates and not is_overlapping:
             variable = positive_variables(body)[0]
             choices += [f"SUM({variable}.x) > 0", f"NOT MAX({variable}.x) IS NULL"]
-        text = draw(st.sampled_from(choices))
-        having = parse(f"RETURN COUNT(*) PATTERN A HAVING {text}").having
+        having = condition(draw(st.sampled_from(choices)), "HAVING")
     return Query(
         pattern=body,
         returns=(*(_item(key) for key in keys), *items),
