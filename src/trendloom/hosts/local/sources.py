@@ -59,8 +59,9 @@ def open_events(
 ) -> Source:
     """Open events of any supported kind; `format` overrules the file name or the sniffing."""
     directory = Path(tempfile.mkdtemp(prefix="trendloom-"))
-    connection = duck.connect(directory / "spill", memory_limit)
+    connection = None
     try:
+        connection = duck.connect(directory / "spill", memory_limit)
         asked = None if format is None else files.named(format)
         source = _open(connection, directory, events, asked)
     except BaseException:
@@ -72,8 +73,9 @@ def open_events(
     return source
 
 
-def _remove(connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
-    connection.close()
+def _remove(connection: duckdb.DuckDBPyConnection | None, directory: Path) -> None:
+    if connection is not None:
+        connection.close()
     shutil.rmtree(directory, ignore_errors=True)
 
 
