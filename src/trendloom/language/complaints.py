@@ -151,7 +151,7 @@ def _expected(terminals: Iterable[str], *, at_end: bool) -> str:
         accepted -= _CONDITION_TERMINALS
         words.add("a condition")
     if accepted & _CLAUSE_TERMINALS:
-        words.add("a clause (" + ", ".join(CLAUSES) + ")")
+        words.add(f"a clause ({', '.join(CLAUSES[:2])}, …)")
     words |= {_WORDS[terminal] for terminal in accepted if terminal in _WORDS}
     *first, last = sorted(words, key=lambda word: (not word.startswith("'"), word)) or [
         "something else"
