@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -93,7 +94,8 @@ def chart(
         drawing, notes = _largest(drawing, MOST_LINES)
         drawn = _lines(drawing, kind).properties(width=width, height=height)
     if drawing.scale.infinite:
-        notes.append(f"▲ {BEYOND}: LOG2(COUNT(*)) shows how far")
+        mark = "darkest" if kind == "heat" else "▲"
+        notes.append(f"{mark}: {BEYOND}; LOG2(COUNT(*)) shows how far")
     heading = alt.Title(title or name, subtitle=notes) if notes else alt.Title(title or name)
     return _themed(drawn.properties(title=heading))
 
@@ -106,6 +108,7 @@ def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
     numbers = [to_float(row[name]) for row in rows]
     scale = scale_of(numbers)
     top = scale.high * (10 if scale.log else 1.05) or 1.0
+    edges = _edges(rows)
     records = []
     for row, number in zip(rows, numbers, strict=True):
         infinite = number is not None and not math.isfinite(number)
@@ -113,6 +116,7 @@ def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
             {
                 "start": _axis_value(row.get(WINDOW[0])),
                 "end": _axis_value(row.get(WINDOW[1])),
+                "edge": _axis_value(edges.get(row.get(WINDOW[0]))),
                 "group": " · ".join(cell(row[column]) for column in groups) or "all",
                 "value": min(top, 1.7e308) if infinite else number,
                 "shown": BEYOND if infinite else cell(row[name]),
@@ -128,6 +132,15 @@ def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
         start is not None and not is_number(start),
         scale,
     )
+
+
+def _edges(rows: list[dict[str, Any]]) -> dict[Any, Any]:
+    """Where the picture of each window ends: overlapping windows must not cover each other."""
+    ends: dict[Any, Any] = {row.get(WINDOW[0]): row.get(WINDOW[1]) for row in rows}
+    ends.pop(None, None)
+    starts = sorted(ends)
+    step = min((b - a for a, b in pairwise(starts)), default=None)
+    return ends if step is None else {start: min(ends[start], start + step) for start in starts}
 
 
 def _axis_value(moment: Any) -> Any:
@@ -207,7 +220,7 @@ def _heat(drawing: _Drawing, width: int) -> Any:
         .mark_rect()
         .encode(
             x=start,
-            x2="end",
+            x2="edge",
             y=alt.Y(
                 "group:N",
                 title=drawing.groups or None,

@@ -1,0 +1,141 @@
+"""The options that commands have in common, and how they are read."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+import typer
+
+QueryFile = Annotated[
+    str | None,
+    typer.Argument(metavar="QUERY", help="File that holds the query.", show_default=False),
+]
+QueryText = Annotated[
+    str | None, typer.Option("--query", "-q", metavar="TEXT", help="The query itself, not a file.")
+]
+Inputs = Annotated[
+    list[str],
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="PATH",
+        help="Events: a .parquet, .csv or .jsonl file, a folder or a glob; - is the standard "
+        "input. May be repeated.",
+    ),
+]
+Time = Annotated[
+    str, typer.Option("--time", "-t", metavar="COLUMN", help="Column that holds the time.")
+]
+Type = Annotated[
+    str | None,
+    typer.Option("--type", metavar="COLUMN", help="Column that holds each event's type."),
+]
+EventType = Annotated[
+    str | None,
+    typer.Option(
+        "--event-type", metavar="NAME", help="The one type of all events, instead of --type."
+    ),
+]
+Tick = Annotated[
+    str,
+    typer.Option(
+        "--tick",
+        metavar="UNIT",
+        help="What 1 means in a time column of integers: ns, us, ms, s, min, h or d.",
+    ),
+]
+Tiebreak = Annotated[
+    str | None,
+    typer.Option(
+        "--tiebreak", metavar="COLUMN", help="Column that orders events of the same time."
+    ),
+]
+BadRows = Annotated[
+    Literal["error", "drop"],
+    typer.Option("--bad-rows", help="What to do with rows that have no time."),
+]
+Host = Annotated[str, typer.Option("--host", metavar="NAME", help="Where the query runs.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+
+Suffix = Literal["csv", "jsonl", "parquet"]
+FORMATS: dict[str, Suffix] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def misuse(message: str, option: str | None = None) -> NoReturn:
+    """Wrong usage: exit code 2."""
+    raise typer.BadParameter(message, param_hint=option)
+
+
+def read_query(file: str | None, text: str | None) -> str:
+    """The text of the query, from exactly one of the two places."""
+    if (file is None) == (text is None):
+        misuse("Give either a query file or the text with -q, one of the two.", "QUERY")
+    if text is not None:
+        return text
+    from trendloom.errors import InputError
+
+    path = Path(str(file))
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The query file '{path}' is not UTF-8 text.") from None
+    except OSError as error:
+        raise InputError(
+            f"Cannot read the query file '{path}': {error.strerror}.",
+            remedy="To give the query itself, use -q 'RETURN … PATTERN …'.",
+        ) from None
+
+
+def events_of(inputs: list[str]) -> str | list[str]:
+    """What `--input` names, as the library takes it."""
+    if "-" in inputs:
+        if len(inputs) > 1:
+            misuse("The standard input (-) cannot be mixed with other inputs.", "--input")
+        return "-"
+    return inputs
+
+
+def source_options(
+    time: str,
+    type: str | None,  # noqa: A002
+    event_type: str | None,
+    tick: str,
+    tiebreak: str | None,
+) -> dict[str, Any]:
+    """How events are read, as keyword arguments."""
+    if type is not None and event_type is not None:
+        misuse("Give --type (a column) or --event-type (a name), not both.", "--type")
+    named = {"time": time, "type": type, "event_type": event_type}
+    return named | {"tick": tick, "tiebreak": tiebreak}
+
+
+def format_for(output: str) -> Suffix:
+    """By the suffix of the output file."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in FORMATS:
+        misuse(
+            f"Cannot tell the format of '{output}'; end it in .csv, .jsonl or .parquet.", "--output"
+        )
+    return FORMATS[suffix]
+
+
+def check_target(output: str, *, overwrite: bool) -> None:
+    """Refuse before the work is done, not after."""
+    from trendloom.errors import OutputError
+
+    path = Path(output)
+    if path.is_dir():
+        raise OutputError(f"'{path}' is a directory.", remedy="Name a file in it.")
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"There is no directory '{path.parent}'.", remedy="Create it, or write elsewhere."
+        )
+    if path.exists() and not overwrite:
+        raise OutputError(f"'{path}' exists.", remedy="Replace it with --overwrite.")

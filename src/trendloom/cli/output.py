@@ -1,0 +1,85 @@
+"""Rows on their way out: a table for people, lines for programs, files that are whole."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from trendloom.cli.options import Suffix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ON_SCREEN = 100
+"""Rows that a terminal shows; a pipe gets all of them."""
+
+
+def note(text: str) -> None:
+    """Something a person wants to know, and a program reading the rows does not."""
+    typer.echo(text, err=True)
+
+
+def write_rows(table: "pa.Table", format: Suffix) -> None:  # noqa: A002
+    """Machine-readable rows to the standard output."""
+    from trendloom.hosts.local.sinks import write_table
+
+    sys.stdout.flush()
+    write_table(flat(table, format), sys.stdout.buffer, format)
+    sys.stdout.buffer.flush()
+
+
+def write_file(table: "pa.Table", path: str, format: Suffix, *, overwrite: bool) -> None:  # noqa: A002
+    """The rows in a file that is either whole or not there."""
+    from trendloom.hosts.local.sinks import write_table
+
+    write_table(flat(table, format), path, format, overwrite=overwrite)
+
+
+def flat(table: "pa.Table", format: str) -> "pa.Table":  # noqa: A002
+    """CSV has no lists: they are written as JSON."""
+    import pyarrow as pa
+
+    if format != "csv":
+        return table
+    for i, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            import json
+
+            texts = [
+                None if value is None else json.dumps(value, default=str, ensure_ascii=False)
+                for value in table.column(i).to_pylist()
+            ]
+            table = table.set_column(i, field.name, pa.array(texts, pa.string()))
+    return table
+
+
+def show_table(table: "pa.Table", limit: int | None = None) -> None:
+    """A table for people: drawn by rich on a terminal, plain in a pipe."""
+    from trendloom.view.text import grid, text_table
+
+    if not sys.stdout.isatty():
+        typer.echo(text_table(table, limit))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = grid(table, ON_SCREEN if limit is None else limit)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name, numeric in zip(cells.names, cells.numeric, strict=True):
+        drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in cells.rows:
+        # As Text: brackets in the data are not rich's markup.
+        drawn.add_row(*map(Text, row))
+    console = Console(highlight=False)
+    console.print(drawn, end="")
+    more = cells.shown < cells.total and limit is None
+    console.print(cells.footer + ("; all of them: --format csv or --output" if more else ""))
+
+
+def show_json(value: Any) -> None:
+    """One JSON document."""
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))

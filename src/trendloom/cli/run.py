@@ -1,0 +1,112 @@
+"""`trendloom run`: a query over events, rows out."""
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from trendloom.cli.options import (
+    BadRows,
+    EventType,
+    Host,
+    Inputs,
+    Overwrite,
+    QueryFile,
+    QueryText,
+    Suffix,
+    Tick,
+    Tiebreak,
+    Time,
+    Type,
+    check_target,
+    events_of,
+    format_for,
+    misuse,
+    read_query,
+    source_options,
+)
+
+Format = Literal["table", "csv", "jsonl", "parquet"]
+
+
+def run(
+    *,
+    query: QueryFile = None,
+    query_text: QueryText = None,
+    inputs: Inputs,
+    time: Time,
+    type: Type = None,  # noqa: A002
+    event_type: EventType = None,
+    tick: Tick = "s",
+    tiebreak: Tiebreak = None,
+    host: Host = "local",
+    numbers: Annotated[
+        Literal["auto", "exact"],
+        typer.Option("--numbers", help="exact: counts as whole numbers of any size."),
+    ] = "auto",
+    bad_rows: BadRows = "error",
+    format: Annotated[  # noqa: A002
+        Format | None,
+        typer.Option(
+            "--format", "-f", help="Of the rows; default: by the output's name, else table."
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="File for the rows; default: here."),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Annotated[bool, typer.Option("--json", help="Same as --format jsonl.")] = False,
+) -> None:
+    """Run a query over events and give the rows.
+
+    Each row holds window_start and window_end (null without a window) and the RETURN items,
+    under their aliases, else as written.
+    """
+    text = read_query(query, query_text)
+    options = source_options(time, type, event_type, tick, tiebreak)
+    events = events_of(inputs)
+    chosen = _format(format, output, json=json)
+    if output is not None:
+        check_target(output, overwrite=overwrite)
+
+    from trendloom import api
+    from trendloom.cli.output import note, show_table, write_file, write_rows
+    from trendloom.cli.progress import progress_bar
+
+    with progress_bar("Running") as report:
+        result = api.run(
+            text,
+            events,
+            **options,
+            numbers=numbers,
+            host=host,
+            bad_rows=bad_rows,
+            progress=report,
+        )
+    if result.dropped_rows:
+        rows = "1 row" if result.dropped_rows == 1 else f"{result.dropped_rows:,} rows"
+        note(f"Dropped {rows} without a time.")
+    if chosen == "table":
+        show_table(result.table)
+    elif output is None:
+        write_rows(result.table, chosen)
+    else:
+        write_file(result.table, output, chosen, overwrite=overwrite)
+        note(f"Wrote {len(result):,} rows to {output}.")
+    if sys.stderr.isatty():
+        note(f"{len(result):,} rows from {result.events:,} events in {result.elapsed:.2f} s")
+
+
+def _format(asked: Format | None, output: str | None, *, json: bool) -> Literal["table"] | Suffix:
+    if json and asked not in (None, "jsonl"):
+        misuse(f"--json and --format {asked} contradict each other.", "--json")
+    if json:
+        return "jsonl"
+    if asked is None:
+        return "table" if output is None else format_for(output)
+    if asked == "table" and output is not None:
+        misuse("A table is for reading; write csv, jsonl or parquet.", "--format")
+    if asked == "parquet" and output is None:
+        misuse("Parquet needs a file: add --output.", "--format")
+    return asked

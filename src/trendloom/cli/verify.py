@@ -1,0 +1,76 @@
+"""`trendloom verify`: the same rows from the naive oracle?"""
+
+from typing import Annotated
+
+import typer
+
+from trendloom.cli.options import (
+    BadRows,
+    EventType,
+    Host,
+    Inputs,
+    Json,
+    QueryFile,
+    QueryText,
+    Tick,
+    Tiebreak,
+    Time,
+    Type,
+    events_of,
+    read_query,
+    source_options,
+)
+
+
+def verify(
+    *,
+    query: QueryFile = None,
+    query_text: QueryText = None,
+    inputs: Inputs,
+    time: Time,
+    type: Type = None,  # noqa: A002
+    event_type: EventType = None,
+    tick: Tick = "s",
+    tiebreak: Tiebreak = None,
+    host: Host = "local",
+    bad_rows: BadRows = "error",
+    events: Annotated[
+        int, typer.Option("--events", "-n", min=1, help="How many events, the first ones in time.")
+    ] = 200,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="How long the oracle may try one slice.")
+    ] = 5.0,
+    json: Json = False,
+) -> None:
+    """Compare a host with the naive oracle on the first events.
+
+    The oracle builds every trend, one by one. Where these are too many it gets fewer events of each
+    partition, and the answer says so.
+    """
+    text = read_query(query, query_text)
+    options = source_options(time, type, event_type, tick, tiebreak)
+    paths = events_of(inputs)
+
+    from trendloom import api
+    from trendloom.cli.comparing import compare
+    from trendloom.cli.output import note, show_json
+    from trendloom.cli.slicing import first_events
+
+    asked = api.query(text)
+    table = first_events(paths, events, time, tick, tiebreak, drop=bad_rows == "drop")
+    found = compare(asked.tree, table, options, host=host, seconds=seconds)
+    if found.each is not None:
+        note(
+            f"There are too many trends to build in {table.num_rows} events; "
+            f"compared on the first {found.each} of each partition."
+        )
+    if json:
+        same = found.difference is None
+        counts = {"rows": found.rows, "events": found.events}
+        show_json({"same": same, **counts, "difference": found.difference})
+    elif found.difference is None:
+        typer.echo(f"same rows: {found.rows} over {found.events} events")
+    else:
+        typer.echo(f"different rows, over {found.events} events:\n  {found.difference}")
+    if found.difference is not None:
+        raise typer.Exit(1)
