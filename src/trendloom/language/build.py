@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lark import Token, Transformer, v_args
+from lark import Token, v_args
 
-from trendloom.errors import Place, QuerySyntaxError, did_you_mean
+from trendloom.errors import Place, did_you_mean
 from trendloom.language import windows
 from trendloom.language.aggregates import aggregate, function_named
-from trendloom.language.expressions import Reference
+from trendloom.language.collect import Name, WordCollector, place_of, spot_of, without_angles
 from trendloom.language.nodes import (
     Aggregate,
     Argument,
@@ -37,14 +37,10 @@ from trendloom.language.nodes import (
     Values,
 )
 from trendloom.language.sql import (
-    Call,
     Index,
-    Mention,
-    Word,
     having_condition,
     where_conditions,
 )
-from trendloom.language.words import unquote
 
 if TYPE_CHECKING:
     from lark.tree import Meta
@@ -67,14 +63,6 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """A name without its quotes."""
-
-    text: str
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
 class Calling:
     """`FUNCTION([DISTINCT] argument)` as written; `inner` is None for `*`."""
 
@@ -84,25 +72,9 @@ class Calling:
     place: Place
 
 
-def _place(meta: Meta) -> Place:
-    return Place(meta.start_pos, meta.end_pos)
-
-
-def _spot(token: Token) -> Place:
-    start = token.start_pos or 0
-    return Place(start, start + len(token))
-
-
 @v_args(meta=True)
-class Builder(Transformer[Token, Query]):
+class Builder(WordCollector):
     """Builds the Query of one text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-
-    def refuse(self, cause: str, place: Place, remedy: str | None = None) -> QuerySyntaxError:
-        return QuerySyntaxError(cause, text=self.text, place=place, remedy=remedy)
 
     # ── the query and its clauses ────────────────────────────────────────────────────────────
 
@@ -129,18 +101,18 @@ class Builder(Transformer[Token, Query]):
     def pattern_clause(self, _: Meta, parts: list[Token | Pattern]) -> Clause:
         keyword, pattern = parts
         assert isinstance(keyword, Token)
-        return Clause("PATTERN", _spot(keyword), pattern)
+        return Clause("PATTERN", spot_of(keyword), pattern)
 
     def return_clause(self, _: Meta, parts: list[Token | Item]) -> Clause:
         keyword, *items = parts
         assert isinstance(keyword, Token)
-        return Clause("RETURN", _spot(keyword), tuple(items))
+        return Clause("RETURN", spot_of(keyword), tuple(items))
 
     def agg_clause(self, _: Meta, parts: list[Token | Item]) -> Clause:
         """A-Seq's AGG is RETURN, and its bare COUNT is COUNT(*)."""
         keyword, *items = parts
         assert isinstance(keyword, Token)
-        return Clause("RETURN", _spot(keyword), tuple(map(self._agg_item, items)))
+        return Clause("RETURN", spot_of(keyword), tuple(map(self._agg_item, items)))
 
     def _agg_item(self, item: Token | Item) -> Item:
         assert isinstance(item, Item)
@@ -158,21 +130,21 @@ class Builder(Transformer[Token, Query]):
         semantics = _SEMANTICS.get(mode.lower())
         if semantics is None:
             raise self.refuse(
-                f"There is no semantics '{mode}'", _spot(mode), did_you_mean(mode, _SEMANTICS)
+                f"There is no semantics '{mode}'", spot_of(mode), did_you_mean(mode, _SEMANTICS)
             )
-        return Clause("SEMANTICS", _spot(keyword), semantics)
+        return Clause("SEMANTICS", spot_of(keyword), semantics)
 
     def where_clause(self, _: Meta, parts: list[object]) -> Clause:
         keyword, disjunction = parts
         assert isinstance(keyword, Token)
         assert isinstance(disjunction, list)
         found: list[Equivalence | Condition] = []
-        for part in self._conjuncts(_without_angles(disjunction)):
+        for part in self.conjuncts(without_angles(disjunction)):
             if isinstance(part, Equivalence):
                 found.append(part)
             else:
                 found.extend(where_conditions(part, self.text))
-        return Clause("WHERE", _spot(keyword), tuple(found))
+        return Clause("WHERE", spot_of(keyword), tuple(found))
 
     def having_clause(self, _: Meta, parts: list[object]) -> Clause:
         keyword, disjunction = parts
@@ -184,12 +156,12 @@ class Builder(Transformer[Token, Query]):
                     "An equivalence has no meaning in HAVING", part.place, "Move it to WHERE."
                 )
         words = [word for part in disjunction for word in part]
-        return Clause("HAVING", _spot(keyword), having_condition(words, self.text))
+        return Clause("HAVING", spot_of(keyword), having_condition(words, self.text))
 
     def group_clause(self, _: Meta, parts: list[Token | GroupKey]) -> Clause:
         keyword, *keys = parts
         assert isinstance(keyword, Token)
-        return Clause("GROUP-BY", _spot(keyword), tuple(keys))
+        return Clause("GROUP-BY", spot_of(keyword), tuple(keys))
 
     def within_clause(self, meta: Meta, parts: list[object]) -> Clause:
         keyword, within, *rest = parts
@@ -197,38 +169,38 @@ class Builder(Transformer[Token, Query]):
         assert isinstance(within, windows.Amount)
         slide = next((part for part in rest if isinstance(part, windows.Amount)), None)
         emit = next((part for part in rest if isinstance(part, Place)), None)
-        window = windows.window(within, slide, emit=emit, text=self.text, place=_place(meta))
-        return Clause("WITHIN", _spot(keyword), window)
+        window = windows.window(within, slide, emit=emit, text=self.text, place=place_of(meta))
+        return Clause("WITHIN", spot_of(keyword), window)
 
     # ── patterns ─────────────────────────────────────────────────────────────────────────────
 
     def pattern_list(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts), _place(meta))
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts), place_of(meta))
 
     def sequence(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Sequence(tuple(parts), _place(meta))
+        return Sequence(tuple(parts), place_of(meta))
 
     def either(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Either(tuple(parts), _place(meta))
+        return Either(tuple(parts), place_of(meta))
 
     def both(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Both(tuple(parts), _place(meta))
+        return Both(tuple(parts), place_of(meta))
 
     def negation(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Not(parts[0], _place(meta))
+        return Not(parts[0], place_of(meta))
 
     def repeat(self, meta: Meta, parts: list[object]) -> Pattern:
         body, quantifiers = parts
         assert isinstance(body, Pattern)
         assert isinstance(quantifiers, list)
-        return self._repeated(body, [quantifiers], _place(meta))
+        return self._repeated(body, [quantifiers], place_of(meta))
 
     def event(self, meta: Meta, parts: list[object]) -> Pattern:
         names = [part for part in parts if isinstance(part, Name)]
         place = Place(names[0].place.start, names[-1].place.end)
         variable = names[1].text if len(names) > 1 else None
         quantifiers = [part for part in parts if isinstance(part, list)]
-        return self._repeated(Event(names[0].text, variable, place), quantifiers, _place(meta))
+        return self._repeated(Event(names[0].text, variable, place), quantifiers, place_of(meta))
 
     def variable(self, _: Meta, parts: list[Name]) -> Name:
         return parts[0]
@@ -242,18 +214,18 @@ class Builder(Transformer[Token, Query]):
         for number in numbers:
             if not number.isdecimal():
                 raise self.refuse(
-                    f"{number} is not a whole number of repetitions", _spot(number), _COUNTS
+                    f"{number} is not a whole number of repetitions", spot_of(number), _COUNTS
                 )
         low = int(numbers[0])
         high = int(numbers[-1]) if len(numbers) == 2 or len(parts) == 1 else None
         if high is not None and low > high:
             raise self.refuse(
                 f"At least {low} and at most {high} repetitions exclude each other",
-                _place(meta),
+                place_of(meta),
                 f"Write {{{high},{low}}}.",
             )
         if high == 0:
-            raise self.refuse("Zero repetitions match nothing", _place(meta), _COUNTS)
+            raise self.refuse("Zero repetitions match nothing", place_of(meta), _COUNTS)
         return low, high
 
     def _repeated(
@@ -278,7 +250,7 @@ class Builder(Transformer[Token, Query]):
         distinct = isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
         inner = rest[-1]
         return Calling(
-            function, distinct, None if isinstance(inner, Token) else inner, _place(meta)
+            function, distinct, None if isinstance(inner, Token) else inner, place_of(meta)
         )
 
     def key(self, meta: Meta, parts: list[Name | Index]) -> GroupKey:
@@ -287,11 +259,11 @@ class Builder(Transformer[Token, Query]):
             if isinstance(part, Index):
                 raise self.refuse(
                     "An index has a meaning in WHERE only",
-                    _place(meta),
+                    place_of(meta),
                     f"Write {names[0].text}.{names[-1].text}.",
                 )
         variable = names[0].text if len(names) == 2 else None
-        return GroupKey(names[-1].text, variable, _place(meta))
+        return GroupKey(names[-1].text, variable, place_of(meta))
 
     def _aggregate(self, call: Calling, *, log2: bool = False) -> Aggregate:
         word = call.function.upper()
@@ -302,7 +274,7 @@ class Builder(Transformer[Token, Query]):
             raise self.refuse(
                 f"{word} cannot stand like this", call.place, f"Write it as in {right}."
             )
-        function = function_named(call.function, text=self.text, place=_spot(call.function))
+        function = function_named(call.function, text=self.text, place=spot_of(call.function))
         return aggregate(
             function,
             self._argument(call.inner),
@@ -341,105 +313,15 @@ class Builder(Transformer[Token, Query]):
             number,
             unit,
             text=self.text,
-            place=_place(meta),
-            unit_place=_place(meta) if unit is None else _spot(unit),
+            place=place_of(meta),
+            unit_place=place_of(meta) if unit is None else spot_of(unit),
         )
 
     def slide(self, _: Meta, parts: list[windows.Amount]) -> windows.Amount:
         return parts[0]
 
     def emit(self, meta: Meta, _: list[Token]) -> Place:
-        return _place(meta)
-
-    # ── WHERE and HAVING ─────────────────────────────────────────────────────────────────────
-
-    def disjunction(self, _: Meta, parts: list[object]) -> list[object]:
-        """Equivalences, lists of words, and between them the lists [AND] and [OR]."""
-        flat: list[object] = []
-        for part in parts:
-            if isinstance(part, Token):
-                flat.append([Word(part.upper(), _spot(part))])
-            else:
-                assert isinstance(part, list)
-                flat.extend(part)
-        return flat
-
-    def conjunction(self, _: Meta, parts: list[object]) -> list[object]:
-        return [
-            [Word(part.upper(), _spot(part))] if isinstance(part, Token) else part for part in parts
-        ]
-
-    def _conjuncts(self, parts: list[object]) -> list[Equivalence | list[Word]]:
-        """AND parts conjuncts, unless an OR beside it binds all into one condition."""
-        joins = [part[0].text for part in parts[1::2] if isinstance(part, list)]
-        if "OR" not in joins:
-            return list(parts[::2])  # type: ignore[arg-type]
-        for part in parts:
-            if isinstance(part, Equivalence):
-                raise self.refuse(
-                    "An equivalence cannot stand beside OR",
-                    part.place,
-                    "Join it by AND, and put the OR in parentheses.",
-                )
-        return [[word for part in parts for word in part]]  # type: ignore[attr-defined]
-
-    def equivalence(self, meta: Meta, names: list[Name]) -> Equivalence:
-        return Equivalence(tuple(name.text for name in names), _place(meta))
-
-    def condition(self, _: Meta, parts: list[list[Word]]) -> list[Word]:
-        return [word for part in parts for word in part]
-
-    def range(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
-
-    def function(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        name, *rest = parts
-        assert isinstance(name, Token)
-        return [Call(name.upper(), _spot(name)), *_flat(rest)]
-
-    def group(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
-
-    def typed(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
-
-    def word(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
-
-    def inner_word(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
-
-    def bare_word(self, meta: Meta, parts: list[Name]) -> list[Word]:
-        place = _place(meta)
-        return [Mention(parts[0].text, place, Reference(None, parts[0].text))]
-
-    def column(self, meta: Meta, parts: list[Name | Index]) -> list[Word]:
-        variable, *between, attribute = parts
-        assert isinstance(variable, Name)
-        assert isinstance(attribute, Name)
-        index = next((part for part in between if isinstance(part, Index)), None)
-        reference = Reference(variable.text, attribute.text)
-        return [Mention(attribute.text, _place(meta), reference, index)]
-
-    def next_column(self, meta: Meta, parts: list[Token | Name]) -> list[Word]:
-        _, variable, attribute = parts
-        assert isinstance(variable, Name)
-        assert isinstance(attribute, Name)
-        reference = Reference(variable.text, attribute.text, next=True)
-        return [Mention(attribute.text, _place(meta), reference)]
-
-    def index(self, meta: Meta, parts: list[Token]) -> Index:
-        letter, *shift = parts
-        if letter.type == "NUMBER" or any(not s.isdecimal() for s in shift[1:]):
-            raise self.refuse(
-                "A place in a trend cannot be chosen by number",
-                _place(meta),
-                "Write b[i] for every b, and b[i-1] for the one before it.",
-            )
-        return Index(str(letter), int("".join(shift) or "0"))
-
-    def name(self, _: Meta, parts: list[Token]) -> Name:
-        return Name(unquote(parts[0]), _spot(parts[0]))
+        return place_of(meta)
 
 
 _COUNTS = "Write {n}, {m,n} or {m,} with whole numbers, the last one at least 1."
@@ -452,26 +334,3 @@ _FIELDS = {
     "HAVING": "having",
     "WITHIN": "window",
 }
-
-
-def _flat(parts: list[Token | list[Word]]) -> list[Word]:
-    words: list[Word] = []
-    for part in parts:
-        if isinstance(part, Token):
-            # Strings keep their case; the other words are keywords, numbers and signs.
-            text = str(part) if part.type == "STRING" else part.upper()
-            words.append(Word(text, _spot(part)))
-        else:
-            words.extend(part)
-    return words
-
-
-def _without_angles(parts: list[object]) -> list[object]:
-    """A-Seq writes WHERE <…>; no condition begins with < and ends with >."""
-    first, last = parts[0], parts[-1]
-    if not (isinstance(first, list) and isinstance(last, list)):
-        return parts
-    if first[0].text != "<" or last[-1].text != ">":
-        return parts
-    parts = [first[1:], *parts[1:]]
-    return [*parts[:-1], parts[-1][:-1]]  # type: ignore[index]
