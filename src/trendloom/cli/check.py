@@ -12,16 +12,18 @@ def check(query: QueryFile = None, query_text: QueryText = None, json: Json = Fa
     from trendloom import api
     from trendloom.cli.output import show_json
     from trendloom.errors import QueryError
-    from trendloom.language import to_text
+    from trendloom.language import parse, to_text
 
     try:
-        tree = api.query(text).tree
+        api.query(text)
     except QueryError as error:
         if json:
             place = {"line": error.line, "column": error.column}
             show_json({"ok": False, "error": error.cause, **place, "remedy": error.remedy})
         raise
+    # As parsed, not as checked: the checked one has a name for every variable.
+    canonical = to_text(parse(text))
     if json:
-        show_json({"ok": True, "query": to_text(tree)})
+        show_json({"ok": True, "query": canonical})
     else:
-        typer.echo(f"ok\n{to_text(tree)}")
+        typer.echo(f"ok\n{canonical}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from trendloom.language import Query
 
-MOST_TRENDS = 20_000
+MOST_TRENDS = 10_000
 FEWER = (None, 24, 16, 12, 8, 5, 3)
 """Events of each partition: what to try, one after another."""
 

@@ -50,14 +50,14 @@ def generate(
         check_target(output, overwrite=overwrite)
 
     from trendloom import generators
-    from trendloom.cli.output import note, write_file, write_rows
+    from trendloom.cli.output import note, some, write_file, write_rows
 
     table = generators.generate(name, events, seed=seed, **knobs)
     if output is None:
         write_rows(table, kind)
     else:
         write_file(table, output, kind, overwrite=overwrite)
-        note(f"Wrote {table.num_rows:,} events to {output}.")
+        note(f"Wrote {some(table.num_rows, 'event')} to {output}.")
 
 
 def _knob(text: str) -> tuple[str, str]:

@@ -19,6 +19,11 @@ def note(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def some(count: int, thing: str) -> str:
+    """`1 row`, `1,234 rows`."""
+    return f"1 {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 def write_rows(table: "pa.Table", format: Suffix) -> None:  # noqa: A002
     """Machine-readable rows to the standard output."""
     from trendloom.hosts.local.sinks import write_table

@@ -71,7 +71,7 @@ def run(
         check_target(output, overwrite=overwrite)
 
     from trendloom import api
-    from trendloom.cli.output import note, show_table, write_file, write_rows
+    from trendloom.cli.output import note, show_table, some, write_file, write_rows
     from trendloom.cli.progress import progress_bar
 
     with progress_bar("Running") as report:
@@ -85,17 +85,17 @@ def run(
             progress=report,
         )
     if result.dropped_rows:
-        rows = "1 row" if result.dropped_rows == 1 else f"{result.dropped_rows:,} rows"
-        note(f"Dropped {rows} without a time.")
+        note(f"Dropped {some(result.dropped_rows, 'row')} without a time.")
     if chosen == "table":
         show_table(result.table)
     elif output is None:
         write_rows(result.table, chosen)
     else:
         write_file(result.table, output, chosen, overwrite=overwrite)
-        note(f"Wrote {len(result):,} rows to {output}.")
+        note(f"Wrote {some(len(result), 'row')} to {output}.")
     if sys.stderr.isatty():
-        note(f"{len(result):,} rows from {result.events:,} events in {result.elapsed:.2f} s")
+        rows, read = some(len(result), "row"), some(result.events, "event")
+        note(f"{rows} from {read} in {result.elapsed:.2f} s")
 
 
 def _format(asked: Format | None, output: str | None, *, json: bool) -> Literal["table"] | Suffix:

@@ -53,7 +53,7 @@ def verify(
 
     from trendloom import api
     from trendloom.cli.comparing import compare
-    from trendloom.cli.output import note, show_json
+    from trendloom.cli.output import note, show_json, some
     from trendloom.cli.slicing import first_events
 
     asked = api.query(text)
@@ -69,8 +69,8 @@ def verify(
         counts = {"rows": found.rows, "events": found.events}
         show_json({"same": same, **counts, "difference": found.difference})
     elif found.difference is None:
-        typer.echo(f"same rows: {found.rows} over {found.events} events")
+        typer.echo(f"same rows: {some(found.rows, 'row')} over {some(found.events, 'event')}")
     else:
-        typer.echo(f"different rows, over {found.events} events:\n  {found.difference}")
+        typer.echo(f"different rows, over {some(found.events, 'event')}:\n  {found.difference}")
     if found.difference is not None:
         raise typer.Exit(1)
