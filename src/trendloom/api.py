@@ -1,0 +1,126 @@
+"""What a user types: `query`, `run`, `aggregate`."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from trendloom.errors import TrendloomError, did_you_mean
+from trendloom.language import GroupKey, Query, parse
+from trendloom.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trendloom.plan.plan import Plan
+
+HOSTS = ("local",)
+NUMBERS = ("auto", "exact")
+BAD_ROWS = ("error", "drop")
+
+
+@dataclass(frozen=True, repr=False)
+class TrendQuery:
+    """A checked query: it parses, its variables exist, its pattern has a plan."""
+
+    plan: Plan
+
+    @property
+    def text(self) -> str:
+        return self.plan.query.text
+
+    @property
+    def tree(self) -> Query:
+        """The syntax tree, with every variable named."""
+        return self.plan.query
+
+    def explain(self, format: str = "text") -> str:  # noqa: A002
+        """What will be kept and what it costs: "text", "json" or "mermaid"."""
+        from trendloom.plan.explain import explain
+
+        return explain(self.plan, format)
+
+    def __repr__(self) -> str:
+        return f"TrendQuery({self.text!r})"
+
+
+def query(text: str | Query) -> TrendQuery:
+    """Parse and check a query. Errors point at the place in the text."""
+    from trendloom.plan.planner import plan
+
+    return TrendQuery(plan(parse(text) if isinstance(text, str) else text))
+
+
+def run(
+    query: str | Query | TrendQuery,  # noqa: A002
+    events: Any,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    numbers: str = "auto",
+    host: str = "local",
+    bad_rows: str = "error",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Result:
+    """Run a query over events and return its rows.
+
+    `events`: paths or globs (Parquet, CSV, JSON lines), Arrow, pandas or polars frames, DuckDB
+    relations, lists of dicts. `time` names the time column; `type` the column of event types, or
+    `event_type` the one type of all rows. `tick` is the unit of an integer time column, `tiebreak`
+    a column that orders simultaneous events. `numbers="exact"` returns integers of any size.
+    """
+    from trendloom.engine.layout import Numbers
+    from trendloom.hosts.local.host import run_local
+
+    _check("host", host, HOSTS)
+    _check("numbers", numbers, NUMBERS)
+    _check("bad_rows", bad_rows, BAD_ROWS)
+    checked = query if isinstance(query, TrendQuery) else _query(query)
+    started = clock.perf_counter()
+    outcome = run_local(
+        checked.plan,
+        events,
+        time=time,
+        type=type,
+        event_type=event_type,
+        tick=tick,
+        tiebreak=tiebreak,
+        numbers=Numbers(numbers),
+        bad_rows="drop" if bad_rows == "drop" else "error",
+        progress=progress,
+    )
+    visible = [output for output in checked.plan.outputs if not output.hidden]
+    return Result(
+        outcome.table,
+        tuple(o.name for o in visible if isinstance(o.value, GroupKey)),
+        tuple(o.name for o in visible if not isinstance(o.value, GroupKey)),
+        outcome.events,
+        outcome.dropped_rows,
+        clock.perf_counter() - started,
+    )
+
+
+def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> Any:  # noqa: A002
+    """`run` as a step of a frame: pandas in, pandas out; polars in, polars out; else Arrow.
+
+    `df.pipe(tl.aggregate, query=…, time=…)`
+    """
+    result = run(query, events, **options)
+    library = events.__class__.__module__.partition(".")[0]
+    if library == "pandas":
+        return result.to_pandas()
+    if library == "polars":
+        return result.to_polars()
+    return result.to_arrow()
+
+
+_query = query
+
+
+def _check(name: Literal["host", "numbers", "bad_rows"], value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise TrendloomError(f"Unknown {name} '{value}'.", remedy=did_you_mean(value, known))

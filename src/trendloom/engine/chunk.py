@@ -1,0 +1,87 @@
+"""A host's batch as the kernels want it: columns of numbers, partitions, time points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole time points of sorted events. `order` tells which of two events is earlier."""
+
+    batch: pa.RecordBatch
+    keys: int
+    """How many partition columns there are."""
+    time: NDArray[np.int64]
+    order: NDArray[np.int64]
+    mask: NDArray[Any]
+    bounds: NDArray[np.int64]
+    """First rows of the partitions, and the number of rows."""
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    def operand(self, number: int) -> pa.Array:
+        return self.batch.column(f"x{number}")
+
+    def key_rows(self, rows: NDArray[np.int64], columns: int) -> pa.RecordBatch:
+        """The leading partition attributes at some rows."""
+        return self.batch.select([f"p{k}" for k in range(columns)]).take(pa.array(rows))
+
+
+def make_chunk(batch: pa.RecordBatch, keys: int) -> Chunk:
+    rows = batch.num_rows
+    time = batch.column("time").to_numpy(zero_copy_only=False)
+    starts = np.zeros(rows, np.bool_)
+    starts[:1] = True
+    for key in range(keys):
+        mark_changes(batch.column(f"p{key}"), starts)
+    order = time
+    if "tie" in batch.schema.names:
+        points = starts.copy()
+        points[1:] |= time[1:] != time[:-1]
+        mark_changes(batch.column("tie"), points)
+        order = np.cumsum(points)
+    bounds = np.append(np.flatnonzero(starts), rows).astype(np.int64)
+    mask = batch.column("mask").to_numpy(zero_copy_only=False)
+    return Chunk(batch, keys, time, order, mask, bounds)
+
+
+def mark_changes(column: pa.Array, changes: NDArray[np.bool_]) -> None:
+    """Sets `changes[i]` where row i differs from the row before."""
+    if len(column) < 2:
+        return
+    if isinstance(column, pa.DictionaryArray):
+        column = column.indices
+    if pa.types.is_integer(column.type) and column.null_count == 0:
+        values = column.to_numpy()
+        changes[1:] |= values[1:] != values[:-1]
+        return
+    differs = pc.fill_null(pc.not_equal(column[1:], column[:-1]), True)
+    # A null is like another null, and unlike everything else.
+    both_null = pc.and_(pc.is_null(column[1:]), pc.is_null(column[:-1]))
+    changes[1:] |= pc.and_not(differs, both_null).to_numpy(zero_copy_only=False)
+
+
+def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """One batch of many; dictionaries are made one."""
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return table.to_batches()[0] if table.num_rows else batches[0].slice(0, 0)
+
+
+def same_partition(left: pa.RecordBatch, row: int, right: pa.RecordBatch, keys: int) -> bool:
+    """Whether row `row` of `left` and the first row of `right` are in one partition."""
+    return all(
+        left.column(f"p{key}")[row].as_py() == right.column(f"p{key}")[0].as_py()
+        for key in range(keys)
+    )

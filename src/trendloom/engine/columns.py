@@ -1,0 +1,152 @@
+"""Operands as numbers: what the kernels add, compare and order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trendloom.errors import InputError, NumberError
+from trendloom.kernels.extreme import ABSENT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trendloom.engine.chunk import Chunk
+    from trendloom.plan.plan import Part
+
+EXACT_DOUBLE = 1 << 53
+
+
+def valid(column: pa.Array) -> NDArray[np.bool_]:
+    """Where the column has a value."""
+    if column.null_count == 0:
+        return np.ones(len(column), np.bool_)
+    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def as_doubles(column: pa.Array, missing: float) -> NDArray[np.float64]:
+    """Numbers and booleans as doubles, with `missing` for null."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    if not pa.types.is_float64(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    if column.null_count:
+        column = column.fill_null(missing)
+    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def as_integers(column: pa.Array) -> NDArray[np.int64]:
+    """Integers, with 0 for null."""
+    if column.null_count:
+        column = column.fill_null(0)
+    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def pair_columns(part: Part, chunk: Chunk) -> NDArray[np.float64]:
+    """The columns of a part's two-event conditions; NaN for null."""
+    columns = np.empty((len(part.columns), len(chunk)), np.float64)
+    done: set[int] = set()
+    for number, column in enumerate(part.columns):
+        if number in done:
+            continue
+        left = chunk.operand(column.operand)
+        if column.partner is None:
+            columns[number] = as_doubles(left, np.nan)
+            continue
+        partner = next(
+            k
+            for k, other in enumerate(part.columns)
+            if (other.operand, other.partner) == (column.partner, column.operand)
+        )
+        right = chunk.operand(column.partner)
+        columns[number], columns[partner] = comparable(left, right)
+        done.add(partner)
+    return columns
+
+
+def comparable(left: pa.Array, right: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two columns as doubles that compare as their values do. Equal columns may be one object."""
+    if _plain(left) and _plain(right):
+        return as_doubles(left, np.nan), as_doubles(right, np.nan)
+    if isinstance(left, pa.DictionaryArray):
+        left = left.dictionary_decode()
+    if isinstance(right, pa.DictionaryArray):
+        right = right.dictionary_decode()
+    if left.type != right.type:
+        left, right = _common(left, right)
+    both = pa.concat_arrays([left, right])
+    ranks = pc.rank(both, sort_keys="ascending", null_placement="at_end", tiebreaker="dense")
+    values = ranks.to_numpy(zero_copy_only=False).astype(np.float64)
+    values[~valid(both)] = np.nan
+    return values[: len(left)], values[len(left) :]
+
+
+def _plain(column: pa.Array) -> bool:
+    """Whether the column's values are exact as doubles."""
+    if pa.types.is_boolean(column.type) or pa.types.is_floating(column.type):
+        return True
+    if not pa.types.is_integer(column.type):
+        return False
+    extremes = pc.min_max(column)
+    low, high = extremes["min"].as_py(), extremes["max"].as_py()
+    return low is None or (low >= -EXACT_DOUBLE and high <= EXACT_DOUBLE)
+
+
+def _common(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    numeric = [
+        pa.types.is_integer(c.type) or pa.types.is_floating(c.type) or pa.types.is_decimal(c.type)
+        for c in (left, right)
+    ]
+    if all(numeric):
+        return left.cast(pa.float64(), safe=False), right.cast(pa.float64(), safe=False)
+    temporal = [pa.types.is_timestamp(c.type) or pa.types.is_date(c.type) for c in (left, right)]
+    if all(temporal):
+        common = pa.timestamp("us")
+        return left.cast(common, safe=False), right.cast(common, safe=False)
+    raise InputError(
+        f"A condition compares {left.type} with {right.type}.",
+        remedy="Compare attributes of one type; convert one of them before the query.",
+    )
+
+
+def order_keys(column: pa.Array, *, largest: bool) -> NDArray[np.int64]:
+    """64-bit keys that order as the values do (reversed, for the largest); ABSENT for null."""
+    if pa.types.is_float64(column.type):
+        bits = as_doubles(column, 0.0).view(np.int64)
+        keys = np.where(bits < 0, bits ^ ABSENT, bits)
+    else:
+        keys = as_integers(_as_int64(column)).copy()
+    if largest:
+        keys = ~keys
+    here = valid(column)
+    if bool(np.any(keys[here] == ABSENT)):
+        raise NumberError(
+            f"MIN and MAX cannot hold the value {np.iinfo(np.int64).min if largest else ABSENT}.",
+            remedy="It is the end of the 64-bit range; convert the attribute to a double.",
+        )
+    keys[~here] = ABSENT
+    return keys
+
+
+def from_keys(keys: NDArray[np.int64], kind: pa.DataType, *, largest: bool) -> pa.Array:
+    """The values of the keys, null where ABSENT."""
+    absent = keys == ABSENT
+    plain = np.where(absent, 0, ~keys if largest else keys)
+    if pa.types.is_float64(kind):
+        bits = np.where(plain < 0, plain ^ ABSENT, plain)
+        return pa.array(bits.view(np.float64), pa.float64(), mask=absent)
+    whole = pa.array(plain, pa.int64(), mask=absent)
+    if pa.types.is_boolean(kind):
+        return whole.cast(pa.bool_())
+    if pa.types.is_date32(kind):
+        return whole.cast(pa.int32()).cast(kind)
+    return whole.cast(kind)
+
+
+def _as_int64(column: pa.Array) -> pa.Array:
+    if pa.types.is_boolean(column.type) or pa.types.is_date32(column.type):
+        return column.cast(pa.int32()).cast(pa.int64())
+    return column.cast(pa.int64())

@@ -1,0 +1,95 @@
+"""Lanes → the values of aggregates, as Arrow columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from trendloom.engine.columns import from_keys
+from trendloom.engine.lanes import Extremum, lanes_of
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers
+from trendloom.language.nodes import Aggregate, Function
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.harvest import Rows
+    from trendloom.plan.plan import Plan
+
+EXACT_INTEGER = {b"trendloom": b"exact integer"}
+"""Metadata of a column of decimal text: integers of any size."""
+
+
+def value_column(
+    plan: Plan, aggregate: Aggregate, rows: Rows, types: Sequence[pa.DataType]
+) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
+    """(type, field metadata, values) of an aggregate for every row."""
+    lanes = lanes_of(plan, aggregate)
+    if isinstance(lanes[0], Extremum):
+        lane = lanes[0]
+        kind = pa.int64() if lane.operand is None else types[lane.operand]
+        keys = rows.extremes[lane]
+        if lane.operand is None:
+            # Lengths are kept as they are, negative for the largest.
+            missing = ~rows.found
+            array = pa.array(np.where(missing, 0, -keys if lane.largest else keys), kind, mask=missing)
+        else:
+            array = from_keys(keys, kind, largest=lane.largest)
+        return array.type, None, array
+    columns = [rows.columns[lane] for lane in lanes]
+    if aggregate.log2:
+        bits = columns[0].log2()
+        array = pa.array(bits, pa.float64(), mask=~columns[0].nonzero)
+        return array.type, None, array
+    match aggregate.function:
+        case Function.COUNT:
+            return _number(columns[0], np.zeros(len(rows), np.bool_))
+        case Function.SUM:
+            return _number(columns[0], ~columns[1].nonzero)
+        case Function.AVG:
+            values = _over(columns[0], columns[1])
+            array = pa.array(values, pa.float64(), mask=~columns[1].nonzero)
+            return array.type, None, array
+        case _:
+            array = _spread(columns, root=aggregate.function is Function.STDDEV)
+            return array.type, None, array
+
+
+def _number(
+    column: Column, missing: NDArray[np.bool_]
+) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
+    match column:
+        case Doubles():
+            return pa.float64(), None, pa.array(column.to_float(), pa.float64(), mask=missing)
+        case Integers():
+            return pa.int64(), None, pa.array(column.v, pa.int64(), mask=missing)
+        case Exact():
+            text = [None if gone else str(v) for v, gone in zip(column.v, missing, strict=True)]
+            return pa.large_string(), EXACT_INTEGER, pa.array(text, pa.large_string())
+
+
+def _over(left: Column, right: Column) -> NDArray[np.float64]:
+    if isinstance(left, Exact) and isinstance(right, Exact):
+        quotients = [int(a) / int(b) if b else np.nan for a, b in zip(left.v, right.v, strict=True)]
+        return np.array(quotients, np.float64)
+    return left.to_doubles().over(right.to_doubles())
+
+
+def _spread(columns: list[Column], *, root: bool) -> pa.Array:
+    """The sample variance from centred sums: (S₂ − S₁²/n) / (n − 1)."""
+    first, second, count = (column.to_doubles() for column in columns)
+    mean = first.over(count)
+    square = second.over(count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = count.to_float()
+        variance = square - mean * mean
+        # What is left of a difference that cancels to its last bits is rounding, not variance.
+        variance = np.where(variance < 1e-14 * square, 0.0, variance)
+        variance = np.where(np.isinf(n), variance, variance * (n / (n - 1)))
+        values = np.sqrt(variance) if root else variance
+        missing = ~(n >= 2)
+    return pa.array(np.where(missing, 0.0, values), pa.float64(), mask=missing)

@@ -1,0 +1,187 @@
+"""Columns of results in the three number domains, and the little arithmetic they need.
+
+- `Doubles`: m · 2**(256·e), beyond the range of a double where counts are exponential;
+- `Integers`: 64 bits, every operation checked;
+- `Exact`: Python's integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trendloom.errors import NumberError
+
+RADIX_BITS = 256
+FAR = 5_000
+"""Exponents differ by more than this: the smaller number is nothing beside the larger."""
+INT64_MAX = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """m · 2**(256·e)."""
+
+    m: NDArray[np.float64]
+    e: NDArray[np.int64]
+
+    def take(self, rows: NDArray[Any]) -> Doubles:
+        return Doubles(self.m[rows], self.e[rows])
+
+    def sum_runs(self, starts: NDArray[np.int64]) -> Doubles:
+        """One sum per run of rows that begins at `starts`."""
+        lengths = np.diff(np.append(starts, len(self.m)))
+        e = np.where(self.m == 0, np.iinfo(np.int64).min // 2, self.e)
+        top = np.maximum.reduceat(e, starts)
+        shift = np.maximum(e - np.repeat(top, lengths), -FAR)
+        m = np.add.reduceat(np.ldexp(self.m, (shift * RADIX_BITS).astype(np.int32)), starts)
+        return Doubles(m, np.where(m == 0, 0, top))
+
+    def times(self, other: Doubles) -> Doubles:
+        m, power = np.frexp(self.m)
+        n, other_power = np.frexp(other.m)
+        bits = power.astype(np.int64) + other_power
+        return Doubles(
+            np.ldexp(m * n, (bits % RADIX_BITS).astype(np.int32)),
+            self.e + other.e + bits // RADIX_BITS,
+        )
+
+    def minus(self, other: Doubles) -> Doubles:
+        pairs = Doubles(
+            np.stack([self.m, -other.m], axis=1).ravel(), np.stack([self.e, other.e], axis=1).ravel()
+        )
+        return pairs.sum_runs(np.arange(0, 2 * len(self.m), 2))
+
+    def over(self, other: Doubles) -> NDArray[np.float64]:
+        """The quotient, which is an ordinary double."""
+        shift = np.clip(self.e - other.e, -FAR, FAR) * RADIX_BITS
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+            return np.ldexp(self.m / other.m, shift.astype(np.int32))
+
+    def to_float(self) -> NDArray[np.float64]:
+        """As a double, infinite where it does not fit."""
+        shift = np.clip(self.e, -FAR, FAR) * RADIX_BITS
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(self.m, shift.astype(np.int32))
+
+    def log2(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.log2(self.m) + self.e * float(RADIX_BITS)
+
+    def to_doubles(self) -> Doubles:
+        return self
+
+    @property
+    def nonzero(self) -> NDArray[np.bool_]:
+        return self.m != 0
+
+    @staticmethod
+    def join(parts: list[Doubles]) -> Doubles:
+        return Doubles(np.concatenate([p.m for p in parts]), np.concatenate([p.e for p in parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """Checked 64-bit integers."""
+
+    v: NDArray[np.int64]
+
+    def take(self, rows: NDArray[Any]) -> Integers:
+        return Integers(self.v[rows])
+
+    def sum_runs(self, starts: NDArray[np.int64]) -> Integers:
+        _check(np.add.reduceat(np.abs(self.v.astype(np.float64)), starts))
+        return Integers(np.add.reduceat(self.v, starts))
+
+    def times(self, other: Integers) -> Integers:
+        _check(self.v.astype(np.float64) * other.v.astype(np.float64))
+        return Integers(self.v * other.v)
+
+    def minus(self, other: Integers) -> Integers:
+        return Integers(self.v - other.v)
+
+    def over(self, other: Integers) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.v / other.v
+
+    def to_float(self) -> NDArray[np.float64]:
+        return self.v.astype(np.float64)
+
+    def log2(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.log2(self.v.astype(np.float64))
+
+    def to_doubles(self) -> Doubles:
+        return Doubles(self.v.astype(np.float64), np.zeros(len(self.v), np.int64))
+
+    @property
+    def nonzero(self) -> NDArray[np.bool_]:
+        return self.v != 0
+
+    @staticmethod
+    def join(parts: list[Integers]) -> Integers:
+        return Integers(np.concatenate([p.v for p in parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Integers of any size."""
+
+    v: NDArray[np.object_]
+
+    def take(self, rows: NDArray[Any]) -> Exact:
+        return Exact(self.v[rows])
+
+    def sum_runs(self, starts: NDArray[np.int64]) -> Exact:
+        return Exact(np.add.reduceat(self.v, starts) if len(starts) else self.v[:0])
+
+    def times(self, other: Exact) -> Exact:
+        return Exact(self.v * other.v)
+
+    def minus(self, other: Exact) -> Exact:
+        return Exact(self.v - other.v)
+
+    def over(self, other: Exact) -> NDArray[np.float64]:
+        return self.to_doubles().over(other.to_doubles())
+
+    def to_float(self) -> NDArray[np.float64]:
+        return self.to_doubles().to_float()
+
+    def log2(self) -> NDArray[np.float64]:
+        return self.to_doubles().log2()
+
+    def to_doubles(self) -> Doubles:
+        """Rounded; the exponent is a multiple of 256 bits."""
+        m, e = np.zeros(len(self.v)), np.zeros(len(self.v), np.int64)
+        for row, value in enumerate(self.v):
+            e[row] = max(0, abs(value).bit_length() // RADIX_BITS - 1)
+            shift = int(e[row]) * RADIX_BITS
+            m[row] = float(value >> shift if value >= 0 else -(-value >> shift))
+        return Doubles(m, e)
+
+    @property
+    def nonzero(self) -> NDArray[np.bool_]:
+        return self.v.astype(bool)
+
+    @staticmethod
+    def join(parts: list[Exact]) -> Exact:
+        return Exact(np.concatenate([p.v for p in parts]))
+
+
+Column = Doubles | Integers | Exact
+
+
+def _check(magnitudes: NDArray[np.float64]) -> None:
+    """Sums below 2**62 by this bound cannot have wrapped; the rest is refused, never wrapped."""
+    if len(magnitudes) and magnitudes.max(initial=0.0) >= 2.0**62:
+        raise overflow()
+
+
+def overflow() -> NumberError:
+    return NumberError(
+        "A COUNT or SUM does not fit a 64-bit integer.",
+        remedy='Ask for exact integers of any size: numbers="exact" (--numbers exact).',
+    )

@@ -1,0 +1,104 @@
+"""Windows in ticks: which runs to make, and what the result rows say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.errors import QueryMeaningError
+from trendloom.kernels import windows as kernel
+from trendloom.language.nodes import CountWindow, Duration, TimeWindow
+from trendloom.plan.plan import Plan, WindowStrategy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trendloom.engine.chunk import Chunk
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Events `lo : hi` of the chunk are window `window` of partition `partition`."""
+
+    lo: Ints
+    hi: Ints
+    partition: Ints
+    window: Ints
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+    def pick(self, rows: NDArray[np.bool_]) -> Runs:
+        return Runs(self.lo[rows], self.hi[rows], self.partition[rows], self.window[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """A plan's windows on a time axis. A window is numbered by k, or by its end (CHANGES)."""
+
+    strategy: WindowStrategy
+    within: int = 0
+    slide: int = 0
+
+    @classmethod
+    def of(cls, plan: Plan, nanoseconds: int) -> Windows:
+        """`nanoseconds` per tick of the time column."""
+        match plan.window:
+            case None:
+                return cls(plan.strategy)
+            case CountWindow(within=within, slide=slide):
+                return cls(plan.strategy, within, slide)
+            case TimeWindow(within=length, slide=every):
+                text = plan.query.text
+                within = _ticks(length, nanoseconds, text)
+                return cls(
+                    plan.strategy, within, within if every is None else _ticks(every, nanoseconds, text)
+                )
+
+    def runs(self, chunk: Chunk) -> Runs:
+        match self.strategy:
+            case WindowStrategy.WHOLE:
+                count = len(chunk.bounds) - 1
+                return Runs(
+                    chunk.bounds[:-1], chunk.bounds[1:], np.arange(count), np.zeros(count, np.int64)
+                )
+            case WindowStrategy.SLIDING:
+                return Runs(*kernel.sliding(chunk.time, chunk.bounds, self.within, self.slide))
+            case WindowStrategy.COUNTED:
+                return Runs(*kernel.counted(chunk.bounds, self.within, self.slide))
+            case WindowStrategy.CHANGES:
+                return Runs(*kernel.changes(chunk.time, chunk.bounds, self.within))
+
+    def start(self, window: Ints) -> Ints:
+        if self.strategy is WindowStrategy.CHANGES:
+            return window - self.within
+        return window * self.slide
+
+    def end(self, window: Ints) -> Ints:
+        if self.strategy is WindowStrategy.CHANGES:
+            return window
+        return window * self.slide + self.within
+
+
+def _ticks(duration: Duration, nanoseconds: int, text: str) -> int:
+    ticks = duration.nanoseconds / Fraction(nanoseconds)
+    if ticks.denominator != 1:
+        raise QueryMeaningError(
+            "The window is not a whole number of ticks of the time column.",
+            text=text,
+            place=duration.place,
+            remedy=f"One tick is {_human(nanoseconds)}; use a multiple, or name another tick.",
+        )
+    return int(ticks)
+
+
+def _human(nanoseconds: int) -> str:
+    for size, unit in ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")):
+        if nanoseconds % size == 0:
+            return f"{nanoseconds // size} {unit}"
+    return f"{nanoseconds} ns"

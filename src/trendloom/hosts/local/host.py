@@ -1,0 +1,108 @@
+"""The local host: scan with DuckDB, run the engine, filter and order the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from trendloom.engine.layout import Numbers
+from trendloom.engine.run import Run
+from trendloom.hosts.local.columns import check_time, check_type
+from trendloom.hosts.local.having import filter_rows, sort_rows
+from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.sources import open_events
+from trendloom.language.nodes import GroupKey
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trendloom.hosts.local.times import TimeAxis
+    from trendloom.plan.plan import Plan
+
+    Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result rows, and what became of the input's."""
+
+    table: pa.Table
+    events: int
+    dropped_rows: int
+
+
+def run_local(
+    plan: Plan,
+    events: object,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    numbers: Numbers = Numbers.AUTO,
+    bad_rows: Literal["error", "drop"] = "error",
+    progress: Progress | None = None,
+) -> Outcome:
+    """All rows of a plan over a bounded input."""
+    with open_events(events) as source:
+        if source.is_empty:
+            return Outcome(_empty(plan), 0, 0)
+        axis = check_time(source, time, tick=tick)
+        type_column, one_type = check_type(source, type, event_type)
+        batches = scan_batches(
+            source,
+            plan.scan,
+            axis,
+            type_column=type_column,
+            event_type=one_type,
+            tiebreak=tiebreak,
+            bad_rows=bad_rows,
+        )
+        with batches:
+            run = Run(
+                plan, batches.operand_types, batches.partition_types, axis.nanoseconds, numbers
+            )
+            for batch in batches:
+                run.push(batch)
+                if progress is not None:
+                    progress(run.rows_in, batches.total_rows)
+            table = run.finish()
+        outcome = Outcome(_dressed(plan, table, axis), batches.total_rows, batches.dropped_rows)
+        if progress is not None:
+            progress(batches.total_rows, batches.total_rows)
+        return outcome
+
+
+def _dressed(plan: Plan, table: pa.Table, axis: TimeAxis) -> pa.Table:
+    """HAVING applied, hidden columns gone, window bounds in the caller's type, rows in order."""
+    if plan.having is not None:
+        table = filter_rows(table, plan.having)
+    table = table.drop_columns([output.name for output in plan.outputs if output.hidden])
+    groups = [
+        output.name
+        for output in plan.outputs
+        if isinstance(output.value, GroupKey) and not output.hidden
+    ]
+    if any(key.variable is not None for key in plan.group_by):
+        table = sort_rows(table, ["window_start", *groups])
+    for position, name in enumerate(("window_start", "window_end")):
+        ticks = table.column(name).combine_chunks()
+        if plan.strategy is WindowStrategy.WHOLE:
+            bounds = pa.nulls(len(ticks), axis.arrow_type)
+        elif plan.strategy is WindowStrategy.COUNTED:
+            bounds = ticks
+        else:
+            bounds = axis.to_arrow(ticks)
+        table = table.set_column(position, name, bounds)
+    return table
+
+
+def _empty(plan: Plan) -> pa.Table:
+    """No rows of unknown types: an empty list has no columns to look at."""
+    names = [output.name for output in plan.outputs if not output.hidden]
+    columns = ["window_start", "window_end", *names]
+    return pa.table({name: pa.array([], pa.null()) for name in columns})

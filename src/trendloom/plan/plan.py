@@ -1,0 +1,143 @@
+"""A plan: everything that is decided about a query before an event is seen. Immutable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from trendloom.language.nodes import (
+        Aggregate,
+        CountWindow,
+        GroupKey,
+        Query,
+        Semantics,
+        TimeWindow,
+    )
+    from trendloom.pattern.automaton import Automaton
+    from trendloom.plan.pairs import Code, PairColumn
+    from trendloom.plan.scan import Scan
+
+
+class Grain(Enum):
+    """What is kept per partition and window (COGRA Table 5, and DESIGN's consumption)."""
+
+    PATTERN = "pattern"
+    """One counter: the planner proved that at most one state holds partial trends."""
+    TYPE = "type"
+    """One aggregate per automaton state."""
+    MIXED = "mixed"
+    """Single events for states that a predicate looks back at, one aggregate for the others."""
+
+
+class WindowStrategy(Enum):
+    """How windows are computed."""
+
+    WHOLE = "one window over the whole input"
+    SLIDING = "one run per window"
+    COUNTED = "one run per window of events"
+    CHANGES = "one run per time point at which an event arrives or expires"
+
+
+class BindingKind(Enum):
+    """Why a variable gets a run per value."""
+
+    ANCHOR = "anchor"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An anchored predicate: program number `program` holds between the anchor and `variable`."""
+
+    variable: str
+    program: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A variable whose value is fixed per run: an anchor event, or a grouping value."""
+
+    kind: BindingKind
+    variable: str
+    checks: tuple[Check, ...] = ()
+    operand: int | None = None
+    """The grouping attribute."""
+    key: int | None = None
+    """Its number in GROUP-BY."""
+    optional: bool = False
+    """Whether trends without the variable exist; they form the null group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One pattern of single trends: the whole pattern, or one side of AND."""
+
+    automaton: Automaton
+    bits: tuple[tuple[int, ...], ...]
+    """Per letter (positive variables in automaton order, then negated ones): the bits of the scan's
+    mask that an event must have all. One bit each, but for the trends of both sides of an AND."""
+    negated: tuple[str, ...]
+    columns: tuple[PairColumn, ...]
+    constants: tuple[float, ...]
+    programs: tuple[Code, ...]
+    adjacent: dict[tuple[int, int], int]
+    """(earlier variable, later variable) → program, by automaton variable numbers."""
+    bindings: tuple[Binding, ...]
+    grain: Grain
+
+    @property
+    def event_grained(self) -> tuple[bool, ...]:
+        """Per state: whether an arrow out of it has a predicate."""
+        automaton = self.automaton
+        looked_at = {
+            arrow.source
+            for arrow in automaton.arrows
+            if arrow.source >= 0
+            and (automaton.states[arrow.source].variable, arrow.variable) in self.adjacent
+        }
+        return tuple(state in looked_at for state in range(len(automaton.states)))
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column. Hidden ones serve HAVING only."""
+
+    name: str
+    value: Aggregate | GroupKey
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a host scans, what the engine keeps, what comes out."""
+
+    query: Query
+    """With every variable named."""
+    scan: Scan
+    parts: tuple[Part, ...]
+    overlap: Part | None
+    """For AND whose sides can match the same trend: the trends of both."""
+    semantics: Semantics
+    window: TimeWindow | CountWindow | None
+    strategy: WindowStrategy
+    group_by: tuple[GroupKey, ...]
+    outputs: tuple[Output, ...]
+    having: exp.Expression | None
+    """Over the names of `outputs`."""
+    operand_of: dict[tuple[str, str, str], int]
+    """(variable, attribute, kind name) → operand, for the aggregates."""
+    exponential: bool
+    """Whether the number of trends can be exponential in the events (COGRA Table 4)."""
+
+    @property
+    def plain_groups(self) -> int:
+        """How many leading partition attributes are GROUP-BY attributes."""
+        return sum(key.variable is None for key in self.group_by)
+
+    def part_of(self, variable: str) -> int:
+        """The part whose trends hold the variable."""
+        return next(i for i, p in enumerate(self.parts) if variable in p.automaton.variables)
