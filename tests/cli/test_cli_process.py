@@ -1,0 +1,156 @@
+"""Real processes: exit codes, the two outputs, pipes, signals, files."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from cli_command import COUNT, EXAMPLES, LETTERS, trendloom
+
+
+def test_rows_to_stdout_and_nothing_else() -> None:
+    done = trendloom("run", "-q", COUNT, *LETTERS, "--json")
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"window_start": None, "window_end": None, "COUNT(*)": 43}
+    ]
+
+
+def test_the_standard_input() -> None:
+    events = (EXAMPLES / "streams/letters.csv").read_bytes()
+    done = trendloom(
+        "run",
+        "-q",
+        COUNT,
+        "--input",
+        "-",
+        "--time",
+        "time",
+        "--type",
+        "type",
+        "-f",
+        "csv",
+        stdin=events,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines() == ['"window_start","window_end","COUNT(*)"', ",,43"]
+
+
+def test_a_wrong_query_is_a_message_without_a_traceback() -> None:
+    done = trendloom("run", "-q", "RETURN COUNT(*) PATERN A+", *LETTERS)
+    assert done.returncode == 1
+    assert done.stdout == b""
+    message = done.stderr.decode()
+    assert "Did you mean 'PATTERN'?" in message
+    assert "^^^^^^" in message
+    assert "Traceback" not in message
+
+
+def test_wrong_usage() -> None:
+    done = trendloom("run", *LETTERS)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"Usage: " in done.stderr
+
+
+def test_an_existing_output_stays(tmp_path: Path) -> None:
+    target = tmp_path / "rows.parquet"
+    target.write_text("precious")
+    refused = trendloom("run", "-q", COUNT, *LETTERS, "--output", str(target))
+    assert refused.returncode == 1
+    assert b"--overwrite" in refused.stderr
+    assert target.read_text() == "precious"
+
+    done = trendloom("run", "-q", COUNT, *LETTERS, "--output", str(target), "--overwrite")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b""
+    assert b"Wrote 1 row to" in done.stderr
+    assert pq.read_table(target).column("COUNT(*)").to_pylist() == [43]
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_missing_folder_is_found_before_the_work_is_done(tmp_path: Path) -> None:
+    done = trendloom("run", "-q", COUNT, *LETTERS, "-o", str(tmp_path / "none" / "rows.csv"))
+    assert done.returncode == 1
+    assert b"There is no directory" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_query_leaves_no_output(tmp_path: Path) -> None:
+    target = tmp_path / "rows.csv"
+    done = trendloom("run", "-q", "RETURN SUM(A.none) PATTERN A+", *LETTERS, "-o", str(target))
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    command = [sys.executable, "-m", "trendloom.cli.main", "generate", "stock", "-n", "200000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b'"ts"')
+        process.stdout.close()
+        message = process.stderr.read()
+        assert process.wait(60) == 1
+    assert message == b""
+
+
+def test_ctrl_c_is_quiet() -> None:
+    command = [sys.executable, "-m", "trendloom.cli.main", "run", "-q", COUNT, "--time", "t"]
+    # It waits for events that never come.
+    with subprocess.Popen(
+        [*command, "--input", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        time.sleep(3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stdout.read() == b""
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_terminal_gets_a_table() -> None:
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "trendloom.cli.main", "run", "-q", COUNT, *LETTERS]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, env=environment
+    )
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    assert process.wait(60) == 0
+    os.close(leader)
+    text = shown.decode()
+    assert "COUNT(*)" in text
+    assert "43" in text
+    assert "1 row from 8 events in" in text
+
+
+def test_version_and_help_are_instant() -> None:
+    assert trendloom("--version").stdout.startswith(b"trendloom 0.")
+    script = (
+        "import sys, trendloom.cli.main; "
+        "heavy = {'pyarrow', 'duckdb', 'numba', 'lark', 'sqlglot', 'numpy', 'altair', 'rich'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout.strip() == b"[]"
