@@ -1,8 +1,11 @@
 """`trendloom demo`: a real question, answered in a few seconds."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from trendloom.result import Result
 
 
 def demo(
@@ -17,6 +20,8 @@ def demo(
     ] = "demo",
 ) -> None:
     """Answer a real question: query, plan, rows, chart."""
+    import pyarrow.compute as pc
+
     from trendloom import api
     from trendloom.cli.output import show_table
     from trendloom.cli.stories import pick
@@ -39,8 +44,6 @@ def demo(
         return
     _heading(f"The {story.window} with the most")
     worst = largest.column("window_start")[0]
-    import pyarrow.compute as pc
-
     there = largest.filter(pc.equal(largest.column("window_start"), worst))
     chart = bar_chart(
         there, result.group_columns, result.value_columns, value=story.value, columns=76, limit=15
@@ -61,23 +64,21 @@ def _short(plan: str, lines: int = 14) -> str:
     return "\n".join(first[:lines] + (["…"] if len(first) > lines else []))
 
 
-def _draw(result: "object", value: str, title: str, folder: str, *, data: str) -> str:
+def _draw(result: "Result", value: str, title: str, folder: str, *, data: str) -> str:
     from pathlib import Path
 
     from trendloom.errors import MissingExtraError, OutputError
-    from trendloom.result import Result
 
-    assert isinstance(result, Result)
     try:
         drawn = result.plot(value, title=title, width=900)
         import vl_convert  # noqa: F401
     except (MissingExtraError, ModuleNotFoundError):
         return "For a picture: pip install 'trendloom[plot]'"
     target = Path(folder)
+    picture = target / f"{data}.png"
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for suffix in ("png", "svg"):
-            drawn.save(str(target / f"{data}.{suffix}"), scale_factor=1.5)
+        drawn.save(str(picture), scale_factor=1.5)
     except OSError as error:
         raise OutputError(f"Cannot write to '{target}': {error.strerror}.") from error
-    return f"{target / data}.png and .svg"
+    return str(picture)

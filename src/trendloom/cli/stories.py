@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trendloom.errors import MissingExtraError
 
@@ -70,7 +70,6 @@ def _flights() -> pa.Table:
     from zipfile import ZipFile
 
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.csv as csv
 
     path = _flights_file()
@@ -89,19 +88,12 @@ def _flights() -> pa.Table:
             strings_can_be_null=True,
         ),
     )
-    year, month, day, hour, minute = (_two_digits(table.column(name)) for name in moment)
-    date = pc.binary_join_element_wise(year, month, day, "-")
-    clock = pc.binary_join_element_wise(hour, minute, ":")
-    written = pc.binary_join_element_wise(date, clock, " ")
-    departure = pc.strptime(written, format="%Y-%m-%d %H:%M", unit="s")
-    return table.drop_columns(moment).append_column("departure", departure)
-
-
-def _two_digits(numbers: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.utf8_lpad(numbers.cast(pa.string()), width=2, padding="0")
+    year, month, day, hour, minute = (table.column(name).to_numpy() for name in moment)
+    months = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    days = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
+    departure = days + (hour * 60 + minute).astype("timedelta64[m]")
+    seconds = pa.array(departure.astype("datetime64[s]"))
+    return table.drop_columns(moment).append_column("departure", seconds)
 
 
 def _stock() -> pa.Table:
@@ -122,7 +114,7 @@ STORIES = {
         event_type="Flight",
         value="log2_trends",
         window="day",
-        chart_title="Runs of growing departure delay per day, New York 2013 (log₂ of their number)",
+        chart_title="Runs of growing departure delay per day, New York 2013 (log2 of their number)",
     ),
     "stock": Story(
         name="stock",
@@ -134,6 +126,6 @@ STORIES = {
         event_type="Stock",
         value="log2_trends",
         window="minute",
-        chart_title="Falling price trends per minute (log₂ of their number)",
+        chart_title="Falling price trends per minute (log2 of their number)",
     ),
 }

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from trendloom.errors import InputError, did_you_mean
 from trendloom.view.cells import WINDOW, cell, is_number
@@ -38,6 +39,9 @@ COLOURS = (
 """Okabe and Ito's, which the colour-blind can tell apart, dark enough for a thin line."""
 MOST_LINES = len(COLOURS)
 MOST_BARS = 30
+"""Groups that are readable, by kind of chart; the largest are kept, and the chart says so."""
+MOST_ROWS = 40
+"""Of a heat map."""
 MOST_MARKED = 60
 """Windows per group up to which each one gets its dot."""
 MOST_TICKS = 8
@@ -60,7 +64,9 @@ class _Drawing:
 
     @property
     def data(self) -> alt.InlineData:
-        return alt.InlineData(values=self.records)
+        # The records are plain by construction; checking each against the schema takes seconds.
+        with debug_mode(False):
+            return alt.InlineData(values=self.records)
 
 
 def chart(
@@ -86,6 +92,7 @@ def chart(
     notes: list[str] = []
     drawn: Any
     if kind == "heat":
+        drawing, notes = _largest(drawing, MOST_ROWS)
         drawn = _heat(drawing, width)
     elif kind == "bar":
         drawing, notes = _largest(drawing, MOST_BARS)
@@ -224,6 +231,7 @@ def _heat(drawing: _Drawing, width: int) -> Any:
             y=alt.Y(
                 "group:N",
                 title=drawing.groups or None,
+                sort=alt.EncodingSortField(field="value", op="sum", order="descending"),
                 axis=alt.Axis(grid=False, ticks=False, domain=False, labelLimit=200),
             ),
             color=alt.Color(
