@@ -1,6 +1,7 @@
 """The commands, in one process: what they say and what they refuse."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -227,3 +228,27 @@ def test_the_time_limit_interrupts() -> None:
 
     with pytest.raises(LimitError, match="seconds"):
         forever()
+
+
+# ── demo ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("data", ["stock", "flights"])
+def test_the_demo_shows_rows_bars_and_a_picture(data: str, tmp_path: Path) -> None:
+    done = call("demo", "--data", data, "--folder", str(tmp_path / "demo"))
+    assert done.exit_code == 0, done.stderr
+    assert "PATTERN" in done.stdout
+    assert "log2_trends" in done.stdout
+    assert "████" in done.stdout
+    picture = (tmp_path / "demo" / f"{data}.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+
+
+def test_the_demo_without_altair_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    done = call("demo", "--data", "stock", "--folder", str(tmp_path / "demo"))
+    assert done.exit_code == 0, done.stderr
+    assert "pip install 'trendloom[plot]'" in done.stdout
+    assert not (tmp_path / "demo").exists()

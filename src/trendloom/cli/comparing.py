@@ -11,6 +11,7 @@ import signal
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from trendloom.cli.slicing import first_of_each, partition_of, short_tick
@@ -74,13 +75,24 @@ def compare(
         if each is not None:
             result = api.run(query, table.take(kept), **options, host=host)
         difference = same_rows(
-            expected, result.rows(), keys=group_columns(query), scale=_scale(query, given)
+            _legible(expected),
+            _legible(result.rows()),
+            keys=group_columns(query),
+            scale=_scale(query, given),
         )
         return Comparison(difference, len(expected), len(given), each)
     raise LimitError(
         f"Even {tried} events have too many trends to build one by one.",
         remedy="Name fewer events with --events, or give more time with --seconds.",
     )
+
+
+def _legible(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Times as they are written elsewhere, so that a difference can be read."""
+    return [
+        {name: str(value) if isinstance(value, datetime) else value for name, value in row.items()}
+        for row in rows
+    ]
 
 
 def _with_groups(query: Query) -> Query:
