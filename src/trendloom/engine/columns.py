@@ -77,10 +77,11 @@ def comparable(left: pa.Array, right: pa.Array) -> tuple[NDArray[np.float64], ND
         right = right.dictionary_decode()
     if left.type != right.type:
         left, right = _common(left, right)
-    both = pa.concat_arrays([left, right])
-    ranks = pc.rank(both, sort_keys="ascending", null_placement="at_end", tiebreaker="dense")
-    values = ranks.to_numpy(zero_copy_only=False).astype(np.float64)
-    values[~valid(both)] = np.nan
+    both = pa.concat_arrays([left, right]).dictionary_encode()
+    rank = np.empty(len(both.dictionary) + 1)
+    rank[pc.sort_indices(both.dictionary).to_numpy()] = np.arange(len(both.dictionary))
+    rank[-1] = np.nan
+    values = rank[as_integers(both.indices.fill_null(-1))]
     return values[: len(left)], values[len(left) :]
 
 

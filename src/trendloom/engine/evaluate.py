@@ -156,7 +156,7 @@ class Evaluator:
         ends = [states]
         if self.semantics is Semantics.ANY:
             # Nothing is consumed, so the finished trends are all that ended in accepting states.
-            ends = sorted({accept.state for accept in self.part.automaton.accepts})
+            ends = sorted({accept.state for accept in self.part.automaton.accepts}) or ends
         if doubles is not None and self.layout.scaled is not None:
             rows = len(doubles.m)
             width = 1 + len(self.layout.scaled)
@@ -501,8 +501,8 @@ class _Router:
             number = names.index(variable)
             candidate = ((self.masks >> np.uint64(number)) & np.uint64(1)).astype(np.bool_)
             ordinal = np.where(candidate, np.cumsum(candidate) - 1, -1)
-            last_run = np.append(np.flatnonzero(np.diff(self.work.slot)), len(self.work.slot) - 1)
-            room = int((self.work.hi - self.work.lo)[last_run].sum())
+            ends = np.append(np.diff(self.work.slot) != 0, True)[: len(self.work.slot)]
+            room = int((self.work.hi - self.work.lo)[ends].sum())
         return Members(
             np.zeros((self.cells if words else 0, words), np.uint64),
             np.array([number], np.int64),

@@ -146,16 +146,16 @@ class Harvest:
 def paired(sides: list[Rows], both: Rows | None) -> Rows:
     """AND: results over pairs of trends of one window and group (choice 5)."""
     merged = reduce(_pair, sides)
-    if both is None:
+    if both is None or not len(both) or not len(merged):
         return merged
     # Trends of both sides are not paired with themselves, nor pairs of them counted twice.
-    index = {(int(g), int(w)): k for k, (g, w) in enumerate(zip(both.group, both.window, strict=True))}
-    at = np.array([index.get((int(g), int(w)), -1) for g, w in zip(merged.group, merged.window, strict=True)])
+    index = {key: row for row, key in enumerate(zip(both.group, both.window, strict=True))}
+    keys = zip(merged.group, merged.window, strict=True)
+    at = np.array([index.get(key, -1) for key in keys], np.int64)
     d = both.columns[TRENDS].take(np.maximum(at, 0))
-    count = merged.columns[TRENDS]
-    corrected = _minus_pairs(count, d, at >= 0)
-    found = merged.found & corrected.nonzero
-    return replace(merged, found=found, columns={**merged.columns, TRENDS: corrected})
+    count = _minus_pairs(merged.columns[TRENDS], d, at >= 0)
+    columns = {**merged.columns, TRENDS: count}
+    return replace(merged, found=merged.found & count.nonzero, columns=columns)
 
 
 def _minus_pairs(count: Column, d: Column, here: NDArray[np.bool_]) -> Column:
@@ -180,23 +180,24 @@ def _minus_pairs(count: Column, d: Column, here: NDArray[np.bool_]) -> Column:
 def _pair(left: Rows, right: Rows) -> Rows:
     """Every row of one side with every row of the other that belongs to the same group."""
     by_key: dict[tuple[int, int], list[int]] = {}
-    for row in np.flatnonzero(right.found):
-        by_key.setdefault((int(right.group[row]), int(right.window[row])), []).append(int(row))
+    for row in range(len(right)):
+        by_key.setdefault((int(right.group[row]), int(right.window[row])), []).append(row)
     pairs: list[tuple[int, int]] = []
-    for row in np.flatnonzero(left.found):
+    for row in range(len(left)):
         for other in by_key.get((int(left.group[row]), int(left.window[row])), ()):
             ours, theirs = left.values[row], right.values[other]
             if all(a == b or EVERY in (a, b) for a, b in zip(ours, theirs, strict=True)):
-                pairs.append((int(row), other))
+                pairs.append((row, other))
     ours_at = np.array([a for a, _ in pairs], np.int64)
     theirs_at = np.array([b for _, b in pairs], np.int64)
     one, two = left.take(ours_at), right.take(theirs_at)
+    found = one.found & two.found
     counts = one.columns[TRENDS], two.columns[TRENDS]
     columns: dict[Lane, Column] = {TRENDS: _times(*counts)}
     for side, other_count in ((one, counts[1]), (two, counts[0])):
         for lane, column in side.columns.items():
             if isinstance(lane, Sum):
-                share = column if lane.distinct else _times(column, other_count)
+                share = _where(found, column) if lane.distinct else _times(column, other_count)
                 columns[lane] = _plus(columns[lane], share) if lane in columns else share
     extremes: dict[Extremum, Ints] = {}
     for lane in {**one.extremes, **two.extremes}:
@@ -204,8 +205,20 @@ def _pair(left: Rows, right: Rows) -> Rows:
             extremes[lane] = one.extremes[lane] + two.extremes[lane]
         else:
             extremes[lane] = (one if lane in one.extremes else two).extremes[lane]
+        extremes[lane] = np.where(found, extremes[lane], ABSENT)
     values = np.where(one.values == EVERY, two.values, one.values)
-    return Rows(one.group, one.window, values, np.ones(len(one), np.bool_), columns, extremes)
+    return Rows(one.group, one.window, values, found, columns, extremes)
+
+
+def _where(here: NDArray[np.bool_], column: Column) -> Column:
+    """The column, zero elsewhere."""
+    match column:
+        case Doubles():
+            return Doubles(np.where(here, column.m, 0.0), column.e)
+        case Integers():
+            return Integers(np.where(here, column.v, 0))
+        case Exact():
+            return Exact(np.where(here, column.v, 0))
 
 
 def _times(left: Column, right: Column) -> Column:

@@ -63,6 +63,8 @@ class Run:
     _groups: list[pa.RecordBatch] = field(init=False, default_factory=list)
     _group: int = field(init=False, default=-1)
     _partition: int = field(init=False, default=-1)
+    _seen: int = field(init=False, default=0)
+    """The time of the last event that was looked at."""
     _last_keys: pa.RecordBatch | None = field(init=False, default=None)
     _timeline: dict[int, dict[int, Ints]] = field(init=False, default_factory=dict)
     _row_partition: list[list[Ints]] = field(init=False, default_factory=list)
@@ -229,7 +231,11 @@ class Run:
                 done = ~in_last
                 keep = int(chunk.bounds[final])
         self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
-        _, groups, partitions = self._number_partitions(chunk)
+        continues, groups, partitions = self._number_partitions(chunk)
+        if continues and self.windows.strategy is WindowStrategy.SLIDING:
+            # Windows that ended before the events that waited were complete already then.
+            done &= (runs.partition != 0) | (self.windows.end(runs.window) > self._seen)
+        self._seen = int(chunk.time[-1])
         complete = runs.pick(done)
         if self.windows.strategy is WindowStrategy.CHANGES:
             self._note_timeline(complete, groups, partitions)

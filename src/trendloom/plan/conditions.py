@@ -92,7 +92,7 @@ class _Classifier:
             self._check_known(reference.variable, tree, place)
             (under_next if reference.next else plain).append(reference.variable)
         earlier, later = list(dict.fromkeys(plain)), list(dict.fromkeys(under_next))
-        guards = [variable for variable in (*earlier, *later) if variable in self.negated]
+        guards = [v for v in (*earlier, *later) if v not in self.positive]
         match earlier, later:
             case [variable], []:
                 self.local.setdefault(variable, []).append(tree)
@@ -144,13 +144,6 @@ def _narrow(bounds: LengthBounds, tree: exp.Expression, text: str, place: Place)
     low = max(bounds.low, low if low is not None else 1)
     if bounds.high is not None:
         high = bounds.high if high is None else min(high, bounds.high)
-    if high is not None and high < low:
-        raise QueryMeaningError(
-            "No trend has such a length.",
-            text=text,
-            place=place,
-            remedy="Widen the LENGTH(*) conditions.",
-        )
     return LengthBounds(low, high)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from trendloom.errors import LimitError, Place, QueryMeaningError, did_you_mean
+from trendloom.errors import LimitError, QueryMeaningError, did_you_mean
 from trendloom.language.naming import name_variables
 from trendloom.language.nodes import (
     Aggregate,
@@ -105,15 +105,18 @@ def _plan_part(
     negated = tuple(_types(negated_events(pattern)))
     programs = PairPrograms(operands, query.text)
     correlated = [p for p in conditions.correlated if {p.earlier, p.later} <= set(positive)]
-    bare = build_automaton(pattern, lengths=conditions.lengths)
-    if not bare.states:
+    whole = build_automaton(pattern)
+    if not whole.states:
         raise QueryMeaningError(
-            "The pattern matches no trend." if positive else "The pattern matches nothing.",
+            "The pattern can only match the empty trend.",
             text=query.text,
-            place=Place(pattern.place.start, pattern.place.end),
-            remedy="Give it a positive event type, and LENGTH(*) bounds that its words can reach.",
+            place=pattern.place,
+            remedy="Give it at least one event type outside of NOT.",
         )
+    bare = build_automaton(pattern, lengths=conditions.lengths)
     adjacent = [p for p in conditions.adjacent if {p.earlier, p.later} <= set(positive)]
+    for pair in adjacent:
+        _check_consecutive(whole, pair, query.text)
     anchored: dict[str, list[Pair]] = {}
     for pair in correlated:
         pair = _with_anchor(pair, pattern, query.text)
@@ -268,27 +271,12 @@ def _always_adjacent(automaton: Automaton, pair: Pair) -> bool:
 def _check_conditions_used(query: Query, conditions: Conditions, parts: list[Part]) -> None:
     """Conditions and groupings must stay within one side of AND and name variables that exist."""
     for pair in (*conditions.adjacent, *conditions.correlated):
-        homes = [
-            part for part in parts if {pair.earlier, pair.later} <= set(part.automaton.variables)
-        ]
-        if not homes:
+        if not any({pair.earlier, pair.later} <= set(p.automaton.variables) for p in parts):
             raise QueryMeaningError(
                 "The condition compares events of different sides of AND.",
                 text=query.text,
                 place=pair.place,
                 remedy="Trends of the two sides are paired freely; compare within one side.",
-            )
-        steps = [step for part in homes for step in _named_steps(part.automaton)]
-        adjacent = pair in conditions.adjacent
-        if adjacent and (pair.earlier, pair.later) not in steps:
-            raise QueryMeaningError(
-                f"'{pair.later}' never directly follows '{pair.earlier}' in this pattern, so the "
-                "condition would never apply.",
-                text=query.text,
-                place=pair.place,
-                remedy="Consecutive here: "
-                + ", ".join(sorted({f"{a} → {b}" for a, b in steps}))
-                + ".",
             )
     known = [name for part in parts for name in part.automaton.variables]
     for key in query.group_by:
@@ -301,9 +289,17 @@ def _check_conditions_used(query: Query, conditions: Conditions, parts: list[Par
             )
 
 
-def _named_steps(automaton: Automaton) -> set[tuple[str, str]]:
+def _check_consecutive(automaton: Automaton, pair: Pair, text: str) -> None:
     names = automaton.variables
-    return {(names[a], names[b]) for a, b in _steps(automaton)}
+    steps = {(names[a], names[b]) for a, b in _steps(automaton)}
+    if (pair.earlier, pair.later) not in steps:
+        raise QueryMeaningError(
+            f"'{pair.later}' never directly follows '{pair.earlier}' in this pattern, so the "
+            "condition would never apply.",
+            text=text,
+            place=pair.place,
+            remedy="Consecutive here: " + ", ".join(sorted(f"{a} → {b}" for a, b in steps)) + ".",
+        )
 
 
 # ── aggregates ───────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,1 @@
+"""What `explain` tells, from facts to words. Everything here is read off a plan."""

@@ -1,0 +1,68 @@
+"""Which of the engine's two ways a part takes, and what waits between batches.
+
+**fold**: one vector of sums per window. It needs type grain, no guards, nothing bound, and
+aggregates that are sums (COUNT, SUM, AVG, VARIANCE, STDDEV, AVG of LENGTH).
+**route**: everything else, and `numbers="exact"`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trendloom.language.nodes import Aggregate, Function, Length, Occurrences, Values
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from trendloom.plan.plan import Part, Plan
+
+EXTREMES = {Function.MIN, Function.MAX}
+
+
+def structure_folds(part: Part) -> bool:
+    """Whether the pattern and WHERE allow the fold: type grain, no guards, nothing bound."""
+    return not (part.automaton.guards or part.adjacent or part.bindings)
+
+
+def folds(plan: Plan, part: Part) -> bool:
+    """Whether the part is folded, with numbers as the plan chooses them."""
+    return structure_folds(part) and not extremes(plan, part) and not distinct(plan, part)
+
+
+def streams(plan: Plan) -> bool:
+    """Whether vectors, and no events, wait between batches."""
+    simple = plan.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
+    return simple and all(folds(plan, part) for part in all_parts(plan))
+
+
+def all_parts(plan: Plan) -> tuple[Part, ...]:
+    """The sides, then the trends of both where they overlap."""
+    return plan.parts if plan.overlap is None else (*plan.parts, plan.overlap)
+
+
+def extremes(plan: Plan, part: Part) -> tuple[Aggregate, ...]:
+    """The part's MINs and MAXs, HAVING's among them: these are no sums."""
+    return tuple(a for a in _aggregates(plan, part) if a.function in EXTREMES)
+
+
+def distinct(plan: Plan, part: Part) -> tuple[Aggregate, ...]:
+    """The part's DISTINCT aggregates that need sets of events (MIN and MAX do not)."""
+    return tuple(
+        a for a in _aggregates(plan, part) if a.distinct and a.function not in EXTREMES
+    )
+
+
+def _aggregates(plan: Plan, part: Part) -> list[Aggregate]:
+    return [
+        output.value
+        for output in plan.outputs
+        if isinstance(output.value, Aggregate) and _concerns(output.value, part)
+    ]
+
+
+def _concerns(aggregate: Aggregate, part: Part) -> bool:
+    match aggregate.argument:
+        case Occurrences(variable=variable) | Values(variable=variable):
+            return variable in part.automaton.variables
+        case Length():
+            return True
+    return False
