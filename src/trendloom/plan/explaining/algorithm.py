@@ -46,9 +46,7 @@ def extremes(plan: Plan, part: Part) -> tuple[Aggregate, ...]:
 
 def distinct(plan: Plan, part: Part) -> tuple[Aggregate, ...]:
     """The part's DISTINCT aggregates that need sets of events (MIN and MAX do not)."""
-    return tuple(
-        a for a in _aggregates(plan, part) if a.distinct and a.function not in EXTREMES
-    )
+    return tuple(a for a in _aggregates(plan, part) if a.distinct and a.function not in EXTREMES)
 
 
 def _aggregates(plan: Plan, part: Part) -> list[Aggregate]:

@@ -15,26 +15,42 @@ from trendloom.language.nodes import (
     Pattern,
     Query,
     Repeat,
+    Semantics,
     Sequence,
     children,
     events_of,
 )
 from trendloom.language.printer import to_text
-from trendloom.pattern.picture import Drawing
+from trendloom.pattern.picture import Drawing, to_mermaid
 from trendloom.plan.conditions import Conditions, classify
+from trendloom.plan.explaining.algorithm import all_parts
 from trendloom.plan.plan import BindingKind
 from trendloom.plan.shape import conjuncts_of, negated_events, positive_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Binding, Part, Plan
 
 
+WIDTH = 90
+
+
 def canonical(query: Query) -> str:
-    """The query as the printer writes it, without variables that are called as their types."""
-    return to_text(replace(query, pattern=_short(query.pattern, query)))
+    """The query as the printer writes it, without variables that are called as their types.
+
+    RETURN goes over several lines where it is long; the text parses back all the same.
+    """
+    first, _, rest = to_text(replace(query, pattern=_short(query.pattern, query))).partition("\n")
+    lines = ["RETURN"]
+    if first != "RETURN " + ", ".join(map(to_text, query.returns)):
+        return f"{first}\n{rest}"
+    for number, item in enumerate(query.returns):
+        text = to_text(item) + ("," if number < len(query.returns) - 1 else "")
+        if len(lines[-1]) + len(text) >= WIDTH and lines[-1].strip():
+            lines.append("      ")
+        lines[-1] += f" {text}"
+    return "\n".join([*lines, rest])
 
 
 def pattern_text(plan: Plan, part: Part) -> str:
@@ -45,16 +61,23 @@ def pattern_text(plan: Plan, part: Part) -> str:
     return to_text(_short(pattern, plan.query))
 
 
-def drawing(plan: Plan, part: Part, semantics: Semantics) -> Drawing:
-    """The part's automaton with its words."""
-    from trendloom.language.nodes import Semantics
+def picture(plan: Plan) -> str:
+    """The automata of all parts, in Mermaid."""
+    drawings = [drawing(plan, part) for part in all_parts(plan)]
+    if len(drawings) > 1:
+        titles = [f"{pattern_text(plan, part)}" for part in plan.parts] + ["trends of both sides"]
+        drawings = [replace(d, title=t) for d, t in zip(drawings, titles, strict=False)]
+    return to_mermaid(drawings)
 
+
+def drawing(plan: Plan, part: Part) -> Drawing:
+    """The part's automaton with its words."""
     return Drawing(
         automaton=part.automaton,
         guards=guard_texts(plan, part),
         conditions=step_texts(plan, part),
         kept=part.event_grained,
-        dead_steps=semantics is Semantics.NEXT,
+        dead_steps=plan.semantics is Semantics.NEXT,
     )
 
 
@@ -64,9 +87,7 @@ def guard_texts(plan: Plan, part: Part) -> tuple[str, ...]:
         return tuple(text for side in plan.parts for text in guard_texts(plan, side))
     pattern = conjuncts_of(plan.query.pattern)[plan.parts.index(part)]
     bodies = dict.fromkeys(_negated(pattern))
-    return tuple(
-        to_text(Not(_short(body, plan.query))).removeprefix("NOT ") for body in bodies
-    )
+    return tuple(to_text(Not(_short(body, plan.query))).removeprefix("NOT ") for body in bodies)
 
 
 def step_texts(plan: Plan, part: Part) -> dict[tuple[int, int], str]:

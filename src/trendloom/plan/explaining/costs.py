@@ -1,0 +1,118 @@
+"""What a plan costs: time per event, and what is in memory at once. Honest, not flattering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trendloom.language.nodes import Occurrences, Semantics, Values
+from trendloom.pattern.automaton import DEAD
+from trendloom.pattern.picture import state_names
+from trendloom.plan.explaining.algorithm import all_parts, distinct, folds, streams
+from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
+
+if TYPE_CHECKING:
+    from trendloom.plan.plan import Part, Plan
+
+BLOCK = 4_096
+"""Events per pass of DISTINCT."""
+LINEAR = "linear"
+QUADRATIC = "quadratic"
+
+
+def arrows_per_event(plan: Plan, part: Part) -> int:
+    """The most arrows that one event can take: those of all variables of its type."""
+    count: dict[str, int] = {}
+    for arrow in part.automaton.arrows:
+        if arrow.target != DEAD or plan.semantics is Semantics.NEXT:
+            kind = plan.scan.letters[part.bits[arrow.variable][0]].type
+            count[kind] = count.get(kind, 0) + 1
+    return max(count.values(), default=0)
+
+
+def bands(part: Part) -> int:
+    """How many sums a state has: guards tell apart when a partial trend ended."""
+    return 1 + sum(len(guard.labels) for guard in part.automaton.guards)
+
+
+def growth(plan: Plan, part: Part) -> str:
+    """How the time of one window grows with its events."""
+    scans = part.grain is Grain.MIXED and plan.semantics is not Semantics.CONTIGUOUS
+    anchored = any(binding.kind is BindingKind.ANCHOR for binding in part.bindings)
+    return QUADRATIC if scans or anchored or distinct(plan, part) else LINEAR
+
+
+def repetition(windows_per_event: int | None) -> str | None:
+    """How often an event is looked at for the windows it is in, if more than once."""
+    if windows_per_event is None:
+        return "in every run whose window holds it: O(n · events in the window)"
+    return f"in each of {windows_per_event} overlapping windows" if windows_per_event > 1 else None
+
+
+def time(plan: Plan, part: Part, windows_per_event: int | None) -> tuple[str, ...]:
+    """What one event costs, and what multiplies it."""
+    lines = [_step(plan, part)]
+    repeated = repetition(windows_per_event)
+    if repeated is not None:
+        lines.append(repeated)
+    for binding in part.bindings:
+        if binding.kind is BindingKind.ANCHOR:
+            lines.append(
+                f"once per {binding.variable} event of the window: O(n · n_{binding.variable})"
+            )
+        else:
+            assert binding.key is not None
+            attribute = plan.group_by[binding.key].attribute
+            lines.append(f"once per value of {binding.variable}.{attribute} in the window")
+    counted = dict.fromkeys(_variable(a.argument) for a in distinct(plan, part))
+    lines += [f"again per {BLOCK:,} events of {v}: O(n · n_{v} / 64)" for v in counted]
+    return tuple(lines)
+
+
+def memory(plan: Plan) -> str:
+    """What waits in memory while the events of one partition after another go by."""
+    parts = all_parts(plan)
+    if streams(plan):
+        states = " + ".join(str(len(part.automaton.states)) for part in parts)
+        many = "state" if states == "1" else "states"
+        per = "partition" if plan.window is None else "open window"
+        words = f"one vector per {per}, {states} {many} × the sums, however many events there are"
+    else:
+        sliding = plan.strategy is WindowStrategy.SLIDING
+        words = "the events of the open windows" if sliding else "all events"
+        words += " of one partition at a time"
+        if any(part.adjacent for part in parts):
+            words += ", single ones with their sums"
+        vectors = any(folds(plan, part) for part in parts)
+        if vectors and plan.strategy in (WindowStrategy.CHANGES, WindowStrategy.COUNTED):
+            words += ", a vector per run"
+    if plan.scan.partition or plan.window is not None:
+        words += "; result rows per partition and window until the end"
+    return words
+
+
+def _step(plan: Plan, part: Part) -> str:
+    words = _plural(arrows_per_event(plan, part), "arrow")
+    if bands(part) > 1:
+        words += f" × {bands(part)} bands"
+    if plan.semantics is Semantics.CONTIGUOUS:
+        words += f" and {_plural(len(part.automaton.states), 'state')} to clear"
+    words = f"at most {words} per event"
+    if part.grain is not Grain.MIXED:
+        return words
+    names = state_names(part.automaton)
+    kept = [name for name, single in zip(names, part.event_grained, strict=True) if single]
+    if plan.semantics is Semantics.CONTIGUOUS:
+        return f"{words}, against the events of the time point before: linear"
+    if len(kept) == 1 and kept[0].isalnum():
+        return f"{words}, against every one kept in {kept[0]}: O(n · n_{kept[0]}), quadratic"
+    where = ", ".join(kept) if len(kept) <= 4 else f"{len(kept)} states"
+    return f"{words}, against every one kept in {where}: quadratic"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _variable(argument: object) -> str:
+    assert isinstance(argument, Occurrences | Values)
+    return argument.variable

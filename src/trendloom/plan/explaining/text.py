@@ -1,0 +1,168 @@
+"""The facts for a reader: a summary, then the details, aligned."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trendloom.plan.explaining.facts import ArrowFacts, Facts, PartFacts
+
+WIDTH = 100
+MAX_ARROWS = 16
+SKIPPING = {
+    "skip-till-any-match": "every trend",
+    "skip-till-next-match": "every step to the earliest possible event",
+    "contiguous": "every step to the very next time point",
+}
+
+
+def to_text(facts: Facts) -> str:
+    """Paragraphs; the first is the summary."""
+    paragraphs = [
+        list(_summary(facts)),
+        ["Query", *(f"  {line}" for line in facts.query.splitlines())],
+        list(_scan(facts)),
+        *(list(_part(part)) for part in facts.parts),
+        list(_result(facts)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in paragraphs)
+
+
+def _summary(facts: Facts) -> Iterator[str]:
+    pattern = " AND ".join(part.pattern for part in facts.parts if part.role != "overlap")
+    exponential = facts.result.trends == "exponential"
+    rows = [
+        ("Pattern", f"{pattern}, {facts.semantics}: {SKIPPING[facts.semantics]}"),
+        ("Windows", _windows(facts)),
+        ("Algorithm", "; ".join(_algorithm(part) for part in facts.parts)),
+        ("Time", facts.cost.time),
+        ("Memory", facts.cost.memory),
+        (
+            "Numbers",
+            "exponentially many trends: doubles with an extended exponent, exact up to 2^53"
+            if exponential
+            else "polynomially many trends: 64-bit integers, overflow checked",
+        ),
+        ("Rows", facts.result.rows),
+    ]
+    for label, words in rows:
+        yield from _wrapped(f"{label:<11}", words)
+
+
+def _windows(facts: Facts) -> str:
+    window, partition = facts.window, facts.scan.partition_by
+    by = f"; partitioned by {', '.join(partition)}" if partition else ""
+    if window.within is None:
+        return f"{window.strategy}{by}"
+    if window.slide is None:
+        return f"the last {window.within}: {window.strategy}{by}"
+    every = "tumbling" if window.slide == window.within else f"every {window.slide}"
+    return f"{window.within}, {every}: {window.strategy}{by}"
+
+
+def _algorithm(part: PartFacts) -> str:
+    words = f"{part.algorithm} at {part.grain} grain"
+    if part.role != "pattern":
+        return f"{words} for {_name(part)}"
+    if part.algorithm == "fold":
+        return f"{words}: events are added to sums and forgotten"
+    return f"{words}, for {', '.join(_few([one.cause for one in part.because]))}"
+
+
+def _name(part: PartFacts) -> str:
+    return "the trends of both sides" if part.role == "overlap" else part.pattern
+
+
+def _scan(facts: Facts) -> Iterator[str]:
+    unmatched = "all rows" if facts.scan.reads_unmatched_rows else "only rows that are a letter"
+    order = ", ".join([*facts.scan.partition_by, "time"])
+    yield f"Scan: {unmatched}, sorted by {order}"
+    yield from _table(
+        (
+            ("NOT " if letter.negated else "") + letter.variable,
+            letter.type,
+            f"where {letter.condition}" if letter.condition is not None else "",
+        )
+        for letter in facts.scan.letters
+    )
+
+
+def _part(part: PartFacts) -> Iterator[str]:
+    automaton = part.automaton
+    count = len(automaton.states)
+    shape = f"{count} state{'s' * (count != 1)}, {'cyclic' if automaton.cyclic else 'acyclic'}"
+    name = "" if part.role == "pattern" else f" of {_name(part)}"
+    yield f"Automaton{name}: {shape}"
+    yield from _table(
+        (arrow.source or "start", f"→ {arrow.target or 'no trend'}", _label(arrow))
+        for arrow in automaton.arrows[:MAX_ARROWS]
+    )
+    more = len(automaton.arrows) - MAX_ARROWS
+    if more > 0:
+        yield f"  … {more} more arrow{'s' * (more != 1)} in the json format"
+    ends = [
+        state.name + (f" (if {' or '.join(state.ends_if)})" if state.ends_if else "")
+        for state in automaton.states
+        if state.ends_if is not None
+    ]
+    yield from _wrapped("  ends in ", ", ".join(_few(ends, 8)))
+    yield ""
+    yield f"Algorithm{name}: {part.algorithm}, {part.grain} grain"
+    sums = [state.name for state in automaton.states if state.keeps == "sums"]
+    if sums:
+        bands = f", each in {part.bands} bands" if part.bands > 1 else ""
+        yield from _wrapped("  sums in ", ", ".join(_few(sums, 8)) + bands)
+    yield from _table((one.cause, one.effect) for one in part.because)
+    if part.role != "pattern":
+        yield from _wrapped("  ", "; ".join(part.time))
+
+
+def _label(arrow: ArrowFacts) -> str:
+    words = [" or ".join(arrow.guards)] if arrow.guards else []
+    if arrow.condition is not None:
+        words.append(arrow.condition)
+    label = "if " + ", ".join(words) if words else ""
+    return label if arrow.target is not None else f"on {arrow.variable} {label}".rstrip()
+
+
+def _result(facts: Facts) -> Iterator[str]:
+    yield "Result"
+    yield from _table(
+        (column.name, column.type, column.value if column.value != column.name else "")
+        for column in facts.result.columns
+    )
+    if facts.result.having is not None:
+        yield f"  having {facts.result.having}"
+    exact = [column.name for column in facts.result.columns if column.exact]
+    if exact:
+        waits = ", and the events wait in memory" if facts.cost.streams else ""
+        yield from _wrapped(
+            "  ",
+            f'numbers="exact": {", ".join(exact)} as integers of any size, by route, as residues '
+            f"modulo primes{waits}",
+        )
+
+
+def _few(words: list[str], limit: int = 3) -> list[str]:
+    rest = len(words) - limit
+    return [*words[:limit], f"{rest} more"] if rest > 0 else list(words)
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    cells = list(rows)
+    if not cells:
+        return
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"  {line}".rstrip()
+
+
+def _wrapped(start: str, words: str, indent: int | None = None) -> Iterator[str]:
+    hang = " " * (len(start) if indent is None else indent)
+    yield from wrap(
+        start + words, WIDTH, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+    )
