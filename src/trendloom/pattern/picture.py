@@ -7,6 +7,7 @@ reach its parser: nodes are numbered, and labels are quoted and escaped characte
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from trendloom.pattern.automaton import DEAD, START
@@ -17,7 +18,14 @@ if TYPE_CHECKING:
     from trendloom.pattern.automaton import Automaton
 
 MAX_EDGES = 300
-"""Mermaid refuses a flowchart of more than 500 edges; one of 300 is hardly readable."""
+MAX_TEXT = 40_000
+"""Mermaid refuses more than 500 edges or 50,000 characters; and nobody would read them."""
+STYLES = {
+    "start": "fill:#333,stroke:#333,color:#fff",
+    "accept": "stroke-width:2px",
+    "kept": "fill:#fde68a,stroke:#b45309,color:#111",
+    "dead": "fill:#eee,stroke:#999,color:#666,stroke-dasharray:4",
+}
 PLAIN = frozenset(" .,:;()[]=+-/'→·≤≥…")
 
 Case = tuple[int, int]
@@ -138,31 +146,33 @@ def _simplified(cases: Iterable[Case]) -> list[Case]:
 
 
 def to_mermaid(drawings: Sequence[Drawing]) -> str:
-    """A flowchart, left to right: one row per automaton, accepting states with a double border."""
+    """A flowchart, left to right: states are called as the variable that leads to them, accepting
+    ones have a double border and say under which guards, a title is where to start.
+    """
     lines = ["flowchart LR"]
     for number, drawing in enumerate(drawings):
-        prefix = f"p{number}"
-        body = list(_body(drawing, prefix))
-        if len(drawings) > 1 or drawing.title is not None:
-            label = _escaped(drawing.title or f"part {number + 1}")
-            body = [f'subgraph {prefix}["{label}"]', "  direction LR", *body, "end"]
-        lines += [f"  {line}" for line in body]
+        lines += [f"  {line}" for line in _body(drawing, f"p{number}", len(drawings))]
     lines += [
-        "  classDef start fill:#333,stroke:#333,color:#333",
-        "  classDef accept stroke-width:3px",
-        "  classDef kept fill:#fde68a,stroke:#b45309,color:#111",
-        "  classDef dead fill:#eee,stroke:#999,color:#666,stroke-dasharray:4",
+        f"  classDef {name} {style}"
+        for name, style in STYLES.items()
+        if any(line.endswith(f":::{name}") for line in lines)
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def _body(drawing: Drawing, prefix: str) -> Iterator[str]:
+def _body(drawing: Drawing, prefix: str, share: int) -> Iterator[str]:
     names = state_names(drawing.automaton)
     ends = endings(drawing)
     every = edges(drawing)
-    drawn = every[:MAX_EDGES]
+    lines = [_edge(drawing, edge, prefix) for edge in every]
+    room = accumulate(map(len, lines))
+    fits = sum(size <= MAX_TEXT // share for size in room)
+    drawn = every[: min(MAX_EDGES // share, fits)]
     shown = {edge.target for edge in drawn} | {edge.source for edge in drawn}
-    yield f'{prefix}start(("·")):::start'
+    if drawing.title is None:
+        yield f'{prefix}start((" ")):::start'
+    else:
+        yield f'{prefix}start(["{_escaped(drawing.title)}"]):::start'
     for number, name in enumerate(names):
         if number not in shown:
             continue
@@ -172,21 +182,25 @@ def _body(drawing: Drawing, prefix: str) -> Iterator[str]:
             yield f'{prefix}s{number}(("{label}")){style}'
             continue
         if ends[number]:
-            label += "<br/>ends if " + "<br/>or ".join(_escaped(g) for g in ends[number])
+            # On an arrow to an end of its own it would lie across the labels of loops.
+            guards = "<br/>or ".join(map(_escaped, ends[number])).replace(" and ", "<br/>and ")
+            label += f"<br/>ends if<br/>{guards}"
         yield f'{prefix}s{number}((("{label}"))){style or ":::accept"}'
     if any(edge.target == DEAD for edge in drawn):
         yield f'{prefix}dead["no trend"]:::dead'
-    for edge in drawn:
-        source = f"{prefix}start" if edge.source == START else f"{prefix}s{edge.source}"
-        target = f"{prefix}dead" if edge.target == DEAD else f"{prefix}s{edge.target}"
-        words = [_escaped(drawing.automaton.variables[edge.variable])]
-        if edge.guards:
-            words.append(" or ".join(map(_escaped, edge.guards)))
-        if edge.condition is not None:
-            words.append(_escaped(edge.condition))
-        yield f'{source} -->|"{"<br/>".join(words)}"| {target}'
+    yield from lines[: len(drawn)]
     if len(every) > len(drawn):
         yield f'{prefix}more["… {len(every) - len(drawn)} more arrows"]:::dead'
+
+
+def _edge(drawing: Drawing, edge: Edge, prefix: str) -> str:
+    source = f"{prefix}start" if edge.source == START else f"{prefix}s{edge.source}"
+    target = f"{prefix}dead" if edge.target == DEAD else f"{prefix}s{edge.target}"
+    words = [" or ".join(edge.guards), edge.condition or ""]
+    if edge.target == DEAD:
+        words.insert(0, drawing.automaton.variables[edge.variable])
+    label = "<br/>".join(_escaped(word) for word in words if word)
+    return f'{source} -->|"{label}"| {target}' if label else f"{source} --> {target}"
 
 
 def _escaped(text: str) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
 
 
+INTEGER = "integer"
+"""Of any size."""
 BOUNDS = {
     WindowStrategy.WHOLE: ("null", "null"),
     WindowStrategy.SLIDING: ("inclusive", "exclusive"),
@@ -23,12 +25,12 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the result. `exact`: whether `numbers="exact"` makes it exact."""
+    """A column of the result. `exact_type`: with `numbers="exact"`."""
 
     name: str
     type: str
     value: str
-    exact: bool
+    exact_type: str
 
 
 def columns(plan: Plan) -> tuple[Column, ...]:
@@ -36,18 +38,23 @@ def columns(plan: Plan) -> tuple[Column, ...]:
     bounds = "int64" if plan.strategy is WindowStrategy.COUNTED else "as the time column"
     start, end = BOUNDS[plan.strategy]
     return (
-        Column("window_start", bounds, start, exact=False),
-        Column("window_end", bounds, end, exact=False),
+        Column("window_start", bounds, start, bounds),
+        Column("window_end", bounds, end, bounds),
         *(_column(plan, output.name, output.value) for output in plan.outputs if not output.hidden),
     )
 
 
 def _column(plan: Plan, name: str, value: Aggregate | GroupKey) -> Column:
     if isinstance(value, GroupKey):
-        return Column(name, f"as {value.attribute}", to_text(value), exact=False)
-    counted = value.function in (Function.COUNT, Function.SUM)
-    exact = counted and not value.distinct and not value.log2
-    return Column(name, _type(plan, value), to_text(value), exact)
+        kind = f"as {value.attribute}"
+        return Column(name, kind, to_text(value), kind)
+    kind = exact = _type(plan, value)
+    if not (value.distinct or value.log2):
+        if value.function is Function.COUNT:
+            exact = INTEGER
+        elif value.function is Function.SUM and isinstance(value.argument, Values):
+            exact = f"{INTEGER} or double, as {value.argument.attribute}"
+    return Column(name, kind, to_text(value), exact)
 
 
 def _type(plan: Plan, value: Aggregate) -> str:

@@ -75,19 +75,19 @@ def memory(plan: Plan) -> str:
         states = " + ".join(str(len(part.automaton.states)) for part in parts)
         many = "state" if states == "1" else "states"
         per = "partition" if plan.window is None else "open window"
-        words = f"one vector per {per}, {states} {many} × the sums, however many events there are"
+        words = f"one vector per {per}, {states} {many} × the sums, however many events"
     else:
         sliding = plan.strategy is WindowStrategy.SLIDING
-        words = "the events of the open windows" if sliding else "all events"
-        words += " of one partition at a time"
+        words = (
+            "the events of a partition's open windows" if sliding else "all events of a partition"
+        )
         if any(part.adjacent for part in parts):
             words += ", single ones with their sums"
         vectors = any(folds(plan, part) for part in parts)
         if vectors and plan.strategy in (WindowStrategy.CHANGES, WindowStrategy.COUNTED):
             words += ", a vector per run"
-    if plan.scan.partition or plan.window is not None:
-        words += "; result rows per partition and window until the end"
-    return words
+    # Partitions of one group are added up at the end.
+    return f"{words}; all result rows" if plan.scan.partition or plan.window else words
 
 
 def _step(plan: Plan, part: Part) -> str:

@@ -299,7 +299,7 @@ def _detours(
         Detour(one.condition, f"between consecutive events: single events in {_few(one.states)}")
         for one in kept
     ]
-    found += [Detour(guard, "guards a step: sums in bands") for guard in automaton.guards]
+    found += [Detour(guard, "is a guard: sums in bands") for guard in automaton.guards]
     for binding in bindings:
         if binding.kind == BindingKind.ANCHOR.value:
             effect = f"between distant events: one run per {binding.variable} event"
@@ -310,7 +310,9 @@ def _detours(
     for aggregate in dict.fromkeys(extremes(plan, part)):
         found.append(Detour(to_text(aggregate), "is no sum"))
     for aggregate in dict.fromkeys(distinct(plan, part)):
-        found.append(Detour(to_text(aggregate), "needs sets of events"))
+        found.append(
+            Detour(to_text(aggregate), f"needs bit sets: one pass per {costs.BLOCK:,} events")
+        )
     return tuple(found)
 
 

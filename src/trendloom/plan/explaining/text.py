@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
+
+from trendloom.plan.explaining.columns import INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +72,10 @@ def _algorithm(part: PartFacts) -> str:
         return f"{words} for {_name(part)}"
     if part.algorithm == "fold":
         return f"{words}: events are added to sums and forgotten"
-    return f"{words}, for {', '.join(_few([one.cause for one in part.because]))}"
+    causes = [one.cause for one in part.because]
+    lengths = accumulate(len(cause) + 2 for cause in causes)
+    fit = sum(length <= WIDTH - 45 for length in lengths)
+    return f"{words}, for {', '.join(_few(causes, max(fit, 1)))}"
 
 
 def _name(part: PartFacts) -> str:
@@ -108,13 +114,13 @@ def _part(part: PartFacts) -> Iterator[str]:
         for state in automaton.states
         if state.ends_if is not None
     ]
-    yield from _wrapped("  ends in ", ", ".join(_few(ends, 8)))
+    yield from _wrapped("  ends in ", ", ".join(_few(ends)))
     yield ""
     yield f"Algorithm{name}: {part.algorithm}, {part.grain} grain"
     sums = [state.name for state in automaton.states if state.keeps == "sums"]
     if sums:
         bands = f", each in {part.bands} bands" if part.bands > 1 else ""
-        yield from _wrapped("  sums in ", ", ".join(_few(sums, 8)) + bands)
+        yield from _wrapped("  sums in ", ", ".join(_few(sums)) + bands)
     yield from _table((one.cause, one.effect) for one in part.because)
     if part.role != "pattern":
         yield from _wrapped("  ", "; ".join(part.time))
@@ -136,7 +142,11 @@ def _result(facts: Facts) -> Iterator[str]:
     )
     if facts.result.having is not None:
         yield f"  having {facts.result.having}"
-    exact = [column.name for column in facts.result.columns if column.exact]
+    exact = [
+        column.name + (" (of integers)" if column.exact_type != INTEGER else "")
+        for column in facts.result.columns
+        if column.exact_type.startswith(INTEGER)
+    ]
     if exact:
         waits = ", and the events wait in memory" if facts.cost.streams else ""
         yield from _wrapped(
@@ -146,7 +156,7 @@ def _result(facts: Facts) -> Iterator[str]:
         )
 
 
-def _few(words: list[str], limit: int = 3) -> list[str]:
+def _few(words: list[str], limit: int = 8) -> list[str]:
     rest = len(words) - limit
     return [*words[:limit], f"{rest} more"] if rest > 0 else list(words)
 

@@ -1,0 +1,128 @@
+"""What is explained is what happens: compared with the engine, and with results."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from explain_queries import QUERIES
+from hypothesis import HealthCheck, assume, given, settings
+
+from trendloom import api
+from trendloom.engine.run import Run
+from trendloom.errors import TrendloomError
+from trendloom.language import events_of, name_variables, parse
+from trendloom.language.nodes import Query
+from trendloom.plan.explaining.facts import gather
+from trendloom.plan.explaining.wording import _negated, canonical, guard_texts, step_texts
+from trendloom.plan.plan import Plan
+from trendloom.plan.planner import plan
+from trendloom.plan.shape import conjuncts_of
+from trendloom.testing.strategies import queries
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.tq"))
+TEXTS = [*QUERIES.values(), *(t for p in EXAMPLES if "RETURN" in (t := p.read_text()))]
+
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def engine_agrees(planned: Plan) -> None:
+    facts = gather(planned)
+    types = [pa.int64()] * len(planned.scan.operands)
+    run = Run(planned, types, [pa.int64()] * len(planned.scan.partition), 1)
+    assert [part.algorithm for part in facts.parts] == [
+        "fold" if evaluator.folds else "route" for evaluator in run.evaluators
+    ]
+    assert facts.cost.streams == run.streams
+    for part in facts.parts:
+        assert bool(part.because) == (part.algorithm == "route")
+    reparsed = parse(facts.query)
+    assert name_variables(reparsed) == planned.query
+
+
+def words_agree(planned: Plan) -> None:
+    """Conditions and guards are those of the plan's numbers."""
+    for part, pattern in zip(planned.parts, conjuncts_of(planned.query.pattern), strict=True):
+        assert set(step_texts(planned, part)) == set(part.adjacent)
+        assert len(guard_texts(planned, part)) == len(part.automaton.guards)
+        for guard, body in zip(
+            part.automaton.guards, dict.fromkeys(_negated(pattern)), strict=True
+        ):
+            assert set(guard.labels) == {event.variable for event in events_of(body)}
+    if planned.overlap is not None:
+        assert set(step_texts(planned, planned.overlap)) == set(planned.overlap.adjacent)
+        assert all(step_texts(planned, planned.overlap).values())
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_of_queries(text: str) -> None:
+    planned = plan(parse(text))
+    engine_agrees(planned)
+    words_agree(planned)
+
+
+@relaxed
+@given(queries())
+def test_of_any_query(query: Query) -> None:
+    try:
+        planned = plan(query)
+    except TrendloomError:
+        assume(False)
+    engine_agrees(planned)
+    words_agree(planned)
+    assert planned.parts
+    for format in ("text", "json", "mermaid"):  # noqa: A001
+        api.TrendQuery(planned).explain(format)
+
+
+EVENTS = [
+    {"time": time, "type": kind, "g": "k", "x": time % 3, "f": time / 2}
+    for time, kind in enumerate("AABABB")
+]
+
+
+def kind_of(told: str, *, whole: bool) -> list[str]:
+    """The Arrow types that an explained type allows."""
+    if told == "as the time column":
+        return ["int64"]
+    if told.startswith("int64 or double"):
+        return ["int64"] if whole else ["double"]
+    named = {"as g": ["string", "large_string", "string_view"], "as x": ["int64"]}
+    return named.get(told, ["double"] if told == "as f" else [told])
+
+
+@pytest.mark.parametrize("semantics", ["skip-till-any-match", "skip-till-next-match", "contiguous"])
+@pytest.mark.parametrize("pattern", ["SEQ(A, B)", "SEQ(A+, B)"])
+@pytest.mark.parametrize(
+    "window", ["", "WITHIN 4 s SLIDE 2 s", "WITHIN 3 s", "WITHIN 4 EVENTS SLIDE 2 EVENTS"]
+)
+def test_column_types(semantics: str, pattern: str, window: str) -> None:
+    values = [
+        f"{call}(A.{attribute})"
+        for attribute in "xf"
+        for call in ("COUNT", "SUM", "MIN", "MAX", "AVG", "VARIANCE", "STDDEV")
+    ]
+    values += ["SUM(DISTINCT A.x)", "SUM(DISTINCT A.f)", "COUNT(DISTINCT A)", "AVG(DISTINCT A.x)"]
+    values += ["COUNT(*)", "COUNT(A)", "LOG2(COUNT(*))", "MIN(LENGTH(*))", "AVG(LENGTH(*))"]
+    query = api.query(
+        f"RETURN g, {', '.join(values)} PATTERN {pattern} SEMANTICS {semantics} GROUP-BY g {window}"
+    )
+    told = json.loads(query.explain("json"))["result"]["columns"]
+    table: Any = api.run(query, EVENTS, time="time", type="type").to_arrow()
+    assert [column["name"] for column in told] == table.column_names
+    for column in told:
+        found = str(table.schema.field(column["name"]).type)
+        assert found in kind_of(column["type"], whole=".f" not in column["name"]), column["name"]
+
+
+def test_hidden_columns_are_not_shown() -> None:
+    told = api.query("RETURN COUNT(*) PATTERN A+ HAVING MAX(A.x) > 3")
+    result = json.loads(told.explain("json"))["result"]
+    assert [column["name"] for column in result["columns"]][2:] == ["COUNT(*)"]
+    assert result["having"] == "MAX(A.x) > 3"
+
+
+def test_canonical_text_names_only_what_needs_a_name() -> None:
+    text = canonical(plan(parse("PATTERN SEQ(A+, A, B, Stock S) RETURN COUNT(*)")).query)
+    assert text == "RETURN COUNT(*)\nPATTERN SEQ(A A1+, A A2, B, Stock S)"
