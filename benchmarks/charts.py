@@ -1,0 +1,154 @@
+"""The two kinds of chart that benchmarks draw, in one dress."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.harness import Figure, Samples
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
+WIDTH, LINES_HEIGHT, BAR_HEIGHT = 560, 320, 26
+
+
+def bars(
+    figures: list[Figure],
+    *,
+    title: str,
+    subtitle: str,
+    axis: str,
+    unit: float = 1.0,
+    log: bool = False,
+    rule: float | None = None,
+) -> alt.LayerChart:
+    """One bar with its spread per figure that has a label, in units of `unit`."""
+    rows = [_bar(figure.label, figure.measured / unit) for figure in figures if figure.label]
+    top = max([row["high"] for row in rows] + ([] if rule is None else [rule]))
+    # On a logarithmic axis a bar has no zero to begin at: the power of ten below the smallest.
+    floor = 10.0 ** math.floor(math.log10(min(row["low"] for row in rows))) if log else 0.0
+    scale = alt.Scale(type="log" if log else "linear", domain=[floor, top * (3 if log else 1.15)])
+    rows = [row | {"floor": floor} for row in rows]
+    base = alt.Chart(alt.Data(values=rows))
+    y = alt.Y(
+        "bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=320, ticks=False, domain=False)
+    )
+    x = alt.X("value:Q", scale=scale, title=axis, axis=_value_axis(log))
+    layers = [
+        base.mark_bar(color=COLOURS[0], height={"band": 0.65}).encode(y=y, x=x, x2="floor:Q"),
+        base.mark_rule(color="#222222", strokeWidth=1.5).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_text(align="left", dx=6, fontSize=11, color="#333333").encode(
+            y=y, x=alt.X("high:Q"), text="shown:N"
+        ),
+    ]
+    if rule is not None:
+        at = alt.Chart(alt.Data(values=[{"at": rule}]))
+        layers.append(at.mark_rule(color=COLOURS[1], strokeDash=[5, 4]).encode(x="at:Q"))
+    drawn = alt.layer(*layers).properties(width=WIDTH, height=BAR_HEIGHT * len(rows))
+    return _dressed(drawn, title, subtitle)
+
+
+def lines(
+    points: list[dict[str, Any]],
+    *,
+    x: str,
+    y: str,
+    series: str,
+    title: str,
+    subtitle: str,
+    x_title: str,
+    y_title: str,
+    log: bool = False,
+) -> alt.LayerChart:
+    """One line per series, named at its end."""
+    names = list(dict.fromkeys(point[series] for point in points))
+    ends = [max((p for p in points if p[series] == n), key=lambda p: p[x]) for n in names]
+    where = [point[x] for point in points]
+    across = alt.X(
+        f"{x}:Q",
+        title=x_title,
+        scale=alt.Scale(domain=[min(where), max(where)], nice=False),
+        axis=alt.Axis(grid=False, format="~s" if max(where) > 1_000 else "d", tickCount=8),
+    )
+    up = alt.Y(
+        f"{y}:Q",
+        title=y_title,
+        scale=alt.Scale(type="log" if log else "linear", zero=not log),
+        axis=_value_axis(log),
+    )
+    colour = alt.Color(f"{series}:N", scale=alt.Scale(domain=names, range=COLOURS), legend=None)
+    curve = alt.Chart(alt.Data(values=points)).encode(x=across, y=up, color=colour)
+    label = alt.Chart(alt.Data(values=ends)).encode(
+        x=across, y=up, color=colour, text=f"{series}:N"
+    )
+    drawn = alt.layer(
+        curve.mark_line(strokeWidth=2),
+        curve.mark_circle(size=40, opacity=1),
+        label.mark_text(align="left", dx=9, fontSize=12),
+    ).properties(width=WIDTH, height=LINES_HEIGHT)
+    return _dressed(drawn, title, subtitle)
+
+
+def _bar(label: str, measured: Samples) -> dict[str, Any]:
+    return {
+        "bar": label,
+        "value": measured.median,
+        "low": measured.low,
+        "high": measured.high,
+        "shown": number(measured.median),
+    }
+
+
+def _value_axis(log: bool) -> alt.Axis:
+    if log:
+        # A label per power of ten; those between would overlap.
+        return alt.Axis(
+            labelExpr="abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
+            " ? format(datum.value, '~g') : ''",
+            tickSize=0,
+        )
+    return alt.Axis(format="~s", tickCount=6)
+
+
+def number(value: float) -> str:
+    """Three significant digits."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e9:
+        return f"{value:.2e}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def save(chart: alt.LayerChart, path: Path) -> None:
+    """As SVG and PNG."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    chart.save(path.with_suffix(".svg"))
+    chart.save(path.with_suffix(".png"), scale_factor=2)
+
+
+def _dressed(drawn: alt.LayerChart, title: str, subtitle: str) -> alt.LayerChart:
+    return (
+        drawn.properties(title=alt.TitleParams(title, subtitle=subtitle))
+        .configure(font="Helvetica Neue, Arial, sans-serif", background="white", padding=16)
+        .configure_view(stroke=None)
+        .configure_axis(
+            gridColor="#e8e8e8",
+            domainColor="#999999",
+            tickColor="#999999",
+            labelColor="#333333",
+            titleColor="#333333",
+            labelFontSize=11,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+        )
+        .configure_title(
+            anchor="start", fontSize=16, subtitleColor="#666666", subtitleFontSize=12, offset=12
+        )
+    )

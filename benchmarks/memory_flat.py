@@ -1,0 +1,106 @@
+"""Memory does not grow with the number of events, beyond what the sort needs.
+
+Type grain without a window, the longest a state can live. Peaks of fresh processes: the local host
+over Parquet beside its own scan with the batches thrown away, and the engine alone over batches
+that are generated on the way. Less than a byte per event means that no column is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks import charts
+from benchmarks.counting import by_engine, plan_for
+from benchmarks.events import batches, parquet
+from benchmarks.fresh import peak_of
+from benchmarks.harness import Figure, Samples, Size, at_most
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+
+EVENTS = {
+    Size.FULL: (2_000_000, 10_000_000, 50_000_000),
+    Size.QUICK: (2_000_000, 10_000_000),
+    Size.TINY: (1_000, 2_000),
+}
+KEYS = 1_000
+QUERY = """\
+RETURN key, COUNT(*), SUM(A.value) PATTERN (SEQ(A+, B))+ SEMANTICS skip-till-any-match
+WHERE [key] GROUP-BY key"""
+HOST, SORT, ENGINE = "local host", "its sort alone", "engine alone"
+
+
+def host(path: str) -> None:
+    from trendloom.api import run as run_query
+
+    run_query(QUERY, path, time="ts", type="type")
+
+
+def sort(path: str) -> None:
+    """The host's scan, and nothing done with it."""
+    from trendloom.api import query
+    from trendloom.hosts.local.columns import check_time
+    from trendloom.hosts.local.scan import scan_batches
+    from trendloom.hosts.local.sources import open_events
+
+    plan = query(QUERY).plan
+    with open_events(path) as source:
+        axis = check_time(source, "ts", tick="s")
+        with scan_batches(source, plan.scan, axis, type_column="type", event_type=None) as scan:
+            for _ in scan:
+                pass
+
+
+def engine(events: int) -> None:
+    by_engine(plan_for("skip-till-any-match"), batches(events, ties=0.05))
+
+
+def run(size: Size) -> list[Figure]:
+    sizes = EVENTS[size]
+    peaks: dict[tuple[str, int], list[float]] = {}
+    for _ in range(min(3, size.turns)):
+        for events in sizes:
+            path = str(parquet(events, KEYS))
+            work: list[tuple[str, Callable[..., None], str | int]]
+            work = [(HOST, host, path), (SORT, sort, path), (ENGINE, engine, events)]
+            for name, function, argument in work:
+                peaks.setdefault((name, events), []).append(peak_of(function, argument))
+    bytes_ = {key: Samples(tuple(values)) for key, values in peaks.items()}
+    added = sizes[-1] - sizes[0]
+    beyond = [bytes_[HOST, events] - bytes_[SORT, events] for events in sizes]
+    engines = [bytes_[ENGINE, events] for events in sizes]
+    points = tuple(
+        {"what": name, "events": events, "MB": samples.median / 1e6}
+        for (name, events), samples in bytes_.items()
+    )
+    unit = "bytes/event"
+    figures = [
+        Figure("host beyond its sort, growth", (beyond[-1] - beyond[0]) / added, unit, at_most(1)),
+        Figure(
+            "engine alone, growth",
+            (engines[-1] - engines[0]) / added,
+            unit,
+            at_most(1),
+            points=points,
+        ),
+    ]
+    return figures + [
+        Figure(f"{name}, {events:,} events: peak", samples / 1e6, "MB")
+        for (name, events), samples in bytes_.items()
+    ]
+
+
+def draw(figures: list[Figure]) -> alt.LayerChart:
+    points = [point for figure in figures for point in figure.points]
+    return charts.lines(
+        points,
+        x="events",
+        y="MB",
+        series="what",
+        title="Memory by number of events",
+        subtitle="Peak of a fresh process; type grain, no window, 1,000 keys",
+        x_title="events",
+        y_title="peak memory, MB",
+    )

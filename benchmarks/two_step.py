@@ -1,0 +1,104 @@
+"""Building every trend takes exponential time; counting them without building does not notice.
+
+The naive way is compiled too and keeps only the trend at hand, so it is faster than any system that
+stores the trends between the two steps.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from benchmarks import charts
+from benchmarks.counting import by_engine, plan_for
+from benchmarks.events import A, B, as_batch
+from benchmarks.harness import Figure, Samples, Size, at_most, one_core, take_turns
+
+if TYPE_CHECKING:
+    import altair as alt
+    from numpy.typing import NDArray
+
+EVENTS = {Size.FULL: range(10, 26), Size.QUICK: range(10, 26), Size.TINY: range(10, 13)}
+NAIVE, ENGINE = "two-step", "engine"
+
+
+@njit(cache=True)
+def count_trends(masks: NDArray[np.uint8], times: NDArray[np.int64]) -> int:
+    """Depth first: every partial trend is extended by every later event that may follow."""
+    events = len(masks)
+    trend = np.empty(events, np.int64)
+    trends = 0
+    length = 0
+    candidate = 0
+    while True:
+        while candidate < events:
+            fits = masks[candidate] == A
+            if length:
+                last = trend[length - 1]
+                later = times[candidate] > times[last]
+                # A follows A and B; B follows A.
+                fits = later and (fits or masks[last] == A)
+            if fits:
+                break
+            candidate += 1
+        if candidate < events:
+            trend[length] = candidate
+            length += 1
+            trends += masks[candidate] == B
+            candidate += 1
+        elif length:
+            length -= 1
+            candidate = trend[length] + 1
+        else:
+            return trends
+
+
+def run(size: Size) -> list[Figure]:
+    plan = plan_for("skip-till-any-match")
+    points = []
+    different = 0
+    costs: dict[tuple[str, int], Samples] = {}
+    with one_core():
+        for events in EVENTS[size]:
+            masks = np.where(np.arange(1, events + 1) % 4, A, B).astype(np.uint8)
+            times = np.arange(events)
+            batch = as_batch(masks, times)
+            naive = partial(count_trends, masks, times)
+            engine = partial(by_engine, plan, [batch])
+            trends = naive()
+            different += trends != engine()["trends"]
+            seconds = take_turns({NAIVE: naive, ENGINE: engine}, size.turns)
+            for name, samples in seconds.items():
+                costs[name, events] = samples
+                points.append(
+                    {"what": name, "events": events, "ms": samples.median * 1e3, "trends": trends}
+                )
+    first, last = EVENTS[size][0], EVENTS[size][-1]
+    growth = {name: costs[name, last] / costs[name, first] for name in (NAIVE, ENGINE)}
+    span = f"from {first} to {last} events"
+    return [
+        Figure(
+            "counts that differ", Samples((float(different),)), "", at_most(0), points=tuple(points)
+        ),
+        Figure(f"engine: growth {span}", growth[ENGINE], "×", at_most(2)),
+        Figure(f"two-step: growth {span}", growth[NAIVE], "×"),
+        *(Figure(f"{last} events: {n}", costs[n, last] * 1e3, "ms") for n in (NAIVE, ENGINE)),
+    ]
+
+
+def draw(figures: list[Figure]) -> alt.LayerChart:
+    points = [point for figure in figures for point in figure.points]
+    return charts.lines(
+        points,
+        x="events",
+        y="ms",
+        series="what",
+        title="Counting trends with and without building them",
+        subtitle="(SEQ(A+, B))+ over A A A B A A A B …, any-match, both compiled, one core",
+        x_title="events",
+        y_title="milliseconds, logarithmic",
+        log=True,
+    )

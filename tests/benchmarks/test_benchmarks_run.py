@@ -1,0 +1,118 @@
+"""Every benchmark runs at its smallest size and yields its figures and its chart."""
+
+import importlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from benchmarks.counting import by_engine, by_kernel, by_python, plan_for
+from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
+from benchmarks.two_step import count_trends
+
+from benchmarks import __main__ as command
+from benchmarks import events, real_data, report
+
+BARS = {
+    "type_grain_count": 4,
+    "memory_flat": 2,
+    "end_to_end": 1,
+    "two_step": 2,
+    "cold_start": 2,
+    "real_data": 0,
+    "adjacent_pairs": 0,
+}
+
+
+@pytest.mark.parametrize("name", command.NAMES)
+def test_every_benchmark_yields_its_figures(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(events, "CACHE", tmp_path / "cache")
+    path = tmp_path / "out" / "found.json"
+    assert command.main([name, "--tiny", "--json", str(path)]) == 0
+    found = json.loads(path.read_text())
+    assert found["size"] == "tiny"
+    figures = found["benchmarks"][name]
+    told = capsys.readouterr().out
+    assert sum(figure["bar"] is not None for figure in figures) == BARS[name]
+    for figure in figures:
+        assert figure["min"] <= figure["median"] <= figure["max"]
+        assert (figure["met"] is None) == (figure["bar"] is None)
+        assert figure["claim"] in told
+    assert (path.parent / f"{name}.svg").read_text().startswith("<svg")
+    assert (path.parent / f"{name}.png").stat().st_size > 0
+
+
+def test_every_file_with_a_run_is_listed() -> None:
+    files = {path.stem for path in Path(command.__file__).parent.glob("*.py")} - {"__main__"}
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in files}
+    assert {name for name, module in modules.items() if hasattr(module, "run")} == set(
+        command.NAMES
+    )
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["two_steps"])
+    assert "no benchmark 'two_steps'; there are: type_grain_count" in capsys.readouterr().err
+
+
+def test_a_missed_bar_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cold = importlib.import_module("benchmarks.cold_start")
+    slow = Figure("slow", Samples((3.0, 1.0, 9.0)), "s", at_most(2), label="slow")
+    monkeypatch.setattr(cold, "run", lambda _: [slow])
+    assert command.main(["cold_start", "--quick", "--json", str(tmp_path / "found.json")]) == 1
+    told = capsys.readouterr().out
+    assert "slow        3 s  1 .. 9  ≤ 2   NO" in told
+    assert "Missed: cold_start: slow" in told
+
+
+def test_bars() -> None:
+    assert Figure("fast", Samples((1.0,)), "s", at_most(1)).met
+    assert not Figure("fast", Samples((1.0,)), "×", at_least(2)).met
+    assert Figure("plain", Samples((1.0,)), "s").met is None
+
+
+def test_ratios_are_taken_turn_by_turn() -> None:
+    """The machine was three times slower in the second turn; the ratio does not show it."""
+    assert Samples((2.0, 6.0)) / Samples((1.0, 3.0)) == Samples((2.0, 2.0))
+
+
+def test_contenders_take_turns() -> None:
+    order: list[str] = []
+    seconds = take_turns({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 2)
+    assert "".join(order) == "ababab"
+    assert [len(samples.values) for samples in seconds.values()] == [2, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux can pin a thread")
+def test_one_core_and_back() -> None:
+    before = os.sched_getaffinity(0)
+    with one_core():
+        assert len(os.sched_getaffinity(0)) == 1
+    assert os.sched_getaffinity(0) == before
+
+
+def test_four_roads_to_one_count() -> None:
+    masks, times = events.columns(20, ties=0.2)
+    plan = plan_for("skip-till-any-match")
+    row = by_engine(plan, events.batches(20, ties=0.2))
+    assert row["trends"] == count_trends(masks, times) > 0
+    assert by_kernel(plan, masks, times) == pytest.approx(row["log2"])
+    assert by_python(masks.tolist(), times.tolist()) == pytest.approx(row["log2"])
+
+
+def test_an_absent_file_is_told_and_stood_in_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(real_data, "REAL", tmp_path)
+    figures = real_data.run(Size.TINY)
+    assert all("(generated)" in figure.claim for figure in figures)
+    assert "flights_nyc13.parquet is not in" in capsys.readouterr().out
+
+
+def test_the_machine_is_described() -> None:
+    assert {"processor", "cores", "commit", "packages"} <= report.machine().keys()
