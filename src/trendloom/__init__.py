@@ -1,1 +1,35 @@
-"""Trendloom: aggregate every match of a Kleene pattern without building the matches."""
+"""Trendloom: aggregate every match of a Kleene pattern without building the matches.
+
+import trendloom as tl
+
+tl.run("RETURN COUNT(*) PATTERN Stock S+ WHERE S.price < NEXT(S).price", events, time="ts")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trendloom.api import TrendQuery, aggregate, query, run
+    from trendloom.errors import TrendloomError
+    from trendloom.result import Result
+
+__version__ = "0.1.0"
+__all__ = ["Result", "TrendQuery", "TrendloomError", "aggregate", "query", "run"]
+
+_HOME = {
+    "Result": "trendloom.result",
+    "TrendQuery": "trendloom.api",
+    "TrendloomError": "trendloom.errors",
+    "aggregate": "trendloom.api",
+    "query": "trendloom.api",
+    "run": "trendloom.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name at its first use: importing the package costs nothing."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'trendloom' has no attribute '{name}'")
+    return getattr(import_module(_HOME[name]), name)

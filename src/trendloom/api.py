@@ -53,7 +53,7 @@ def query(text: str | Query) -> TrendQuery:
 
 
 def run(
-    query: str | Query | TrendQuery,  # noqa: A002
+    query: str | Query | TrendQuery,
     events: Any,
     *,
     time: str,
@@ -104,7 +104,7 @@ def run(
     )
 
 
-def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> Any:  # noqa: A002
+def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> Any:
     """`run` as a step of a frame: pandas in, pandas out; polars in, polars out; else Arrow.
 
     `df.pipe(tl.aggregate, query=…, time=…)`
@@ -121,6 +121,8 @@ def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> A
 _query = query
 
 
-def _check(name: Literal["host", "numbers", "bad_rows"], value: str, known: tuple[str, ...]) -> None:
+def _check(
+    name: Literal["host", "numbers", "bad_rows"], value: str, known: tuple[str, ...]
+) -> None:
     if value not in known:
         raise TrendloomError(f"Unknown {name} '{value}'.", remedy=did_you_mean(value, known))

@@ -50,21 +50,31 @@ class Result:
         return html_table(self.table)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every row as a dict."""
+        """Every row as a dict; exact integers are Python's, of any size."""
+        from trendloom import bigint
+
         rows: list[dict[str, Any]] = self.table.to_pylist()
+        for i in bigint.marked_columns(self.table):
+            name = self.table.schema.field(i).name
+            for row, value in zip(rows, bigint.as_integers(self.table.column(i)), strict=True):
+                row[name] = value
         return rows
 
     def to_arrow(self) -> pa.Table:
-        return self.table
+        """The table; exact integers as decimal(38, 0), an error where they do not fit."""
+        from trendloom import bigint
+
+        return bigint.as_decimals(self.table)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame with Arrow's own types: nothing is rounded, null stays null."""
         pd = _load("pandas", "pandas", "A pandas frame")
-        frame: pandas.DataFrame = self.table.to_pandas(types_mapper=pd.ArrowDtype)
+        frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        frame: polars.DataFrame = _load("polars", "polars", "A polars frame").from_arrow(self.table)
+        pl = _load("polars", "polars", "A polars frame")
+        frame: polars.DataFrame = pl.from_arrow(self.to_arrow())
         return frame
 
     def to_text(self, limit: int | None = 20) -> str:

@@ -1,0 +1,1 @@
+"""Runs a plan over a host's sorted batches. Knows no host."""

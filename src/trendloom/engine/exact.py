@@ -1,11 +1,14 @@
-"""Exact integers of any size: residues modulo enough primes, joined by the Chinese remainder theorem."""
+"""Exact integers of any size: residues modulo enough primes, joined by Chinese remaindering."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BITS_PER_PRIME = 30
 PRIMES_PER_PASS = 64
@@ -38,7 +41,7 @@ def _sieve(limit: int) -> list[int]:
 
 @cache
 def _weights(count: int) -> tuple[int, list[int]]:
-    """The product of the first primes, and the number that is 1 modulo one and 0 modulo the others."""
+    """The primes' product, and per prime the number that is 1 modulo it, 0 modulo the others."""
     moduli = [int(p) for p in primes(count)]
     product = 1
     for p in moduli:

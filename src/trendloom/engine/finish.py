@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from trendloom import bigint
 from trendloom.engine.columns import from_keys
 from trendloom.engine.lanes import Extremum, lanes_of
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     from trendloom.engine.harvest import Rows
     from trendloom.plan.plan import Plan
-
-EXACT_INTEGER = {b"trendloom": b"exact integer"}
-"""Metadata of a column of decimal text: integers of any size."""
 
 
 def value_column(
@@ -36,7 +34,9 @@ def value_column(
         if lane.operand is None:
             # Lengths are kept as they are, negative for the largest.
             missing = ~rows.found
-            array = pa.array(np.where(missing, 0, -keys if lane.largest else keys), kind, mask=missing)
+            array = pa.array(
+                np.where(missing, 0, -keys if lane.largest else keys), kind, mask=missing
+            )
         else:
             array = from_keys(keys, kind, largest=lane.largest)
         return array.type, None, array
@@ -69,7 +69,7 @@ def _number(
             return pa.int64(), None, pa.array(column.v, pa.int64(), mask=missing)
         case Exact():
             text = [None if gone else str(v) for v, gone in zip(column.v, missing, strict=True)]
-            return pa.large_string(), EXACT_INTEGER, pa.array(text, pa.large_string())
+            return bigint.TYPE, bigint.MARK, pa.array(text, bigint.TYPE)
 
 
 def _over(left: Column, right: Column) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined
 from trendloom.kernels.extreme import ABSENT
 
 if TYPE_CHECKING:
@@ -85,10 +85,7 @@ class Rows:
             np.concatenate([p.window for p in parts]),
             np.concatenate([p.values for p in parts]),
             np.concatenate([p.found for p in parts]),
-            {
-                lane: column.join([p.columns[lane] for p in parts])  # type: ignore[arg-type]
-                for lane, column in first.columns.items()
-            },
+            {lane: joined([p.columns[lane] for p in parts]) for lane in first.columns},
             {lane: np.concatenate([p.extremes[lane] for p in parts]) for lane in first.extremes},
         )
 
@@ -233,10 +230,9 @@ def _times(left: Column, right: Column) -> Column:
 def _plus(left: Column, right: Column) -> Column:
     starts = np.arange(0, 2 * _length(left), 2)
     weave = np.arange(2 * _length(left)).reshape(2, -1).T.ravel()
-    if type(left) is type(right):
-        return left.join([left, right]).take(weave).sum_runs(starts)  # type: ignore[arg-type,list-item]
-    both = Doubles.join([left.to_doubles(), right.to_doubles()])
-    return both.take(weave).sum_runs(starts)
+    if type(left) is not type(right):
+        left, right = left.to_doubles(), right.to_doubles()
+    return joined([left, right]).take(weave).sum_runs(starts)
 
 
 def _length(column: Column) -> int:
@@ -244,7 +240,7 @@ def _length(column: Column) -> int:
 
 
 def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints) -> Rows:
-    """`WITHIN w` alone: at every time point of a group, the latest result of each of its partitions.
+    """`WITHIN w` alone: at every time point of a group, the latest result of each partition.
 
     `timeline[group][partition]` are the time points of a partition; `partition` is each row's.
     Rows that a partition does not have at its time point are "no trend".
@@ -298,9 +294,10 @@ def _nothing(rows: Rows, window: Ints, keys: list[tuple[int, int, tuple[int, ...
     return Rows(
         np.concatenate([np.full(n, group, np.int64) for group, n, _ in keys]),
         window,
-        np.concatenate([np.tile(np.array(key, np.int64).reshape(1, -1), (n, 1)) for _, n, key in keys]),
+        np.concatenate(
+            [np.tile(np.array(key, np.int64).reshape(1, -1), (n, 1)) for _, n, key in keys]
+        ),
         np.zeros(count, np.bool_),
         zeros,
         {lane: np.full(count, ABSENT, np.int64) for lane in rows.extremes},
     )
-

@@ -43,9 +43,7 @@ class Layout:
         return not (self.extremes or self.distinct or self.exact is not None)
 
 
-def lay_out(
-    plan: Plan, types: Sequence[pa.DataType], numbers: Numbers, part: Part
-) -> Layout:
+def lay_out(plan: Plan, types: Sequence[pa.DataType], numbers: Numbers, part: Part) -> Layout:
     """The lanes that the plan's aggregates need of one part's trends."""
     wanted: dict[Lane, None] = {TRENDS: None}
     for output in plan.outputs:

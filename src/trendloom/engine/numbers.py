@@ -8,12 +8,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trendloom.errors import NumberError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 RADIX_BITS = 256
 FAR = 5_000
@@ -51,7 +55,8 @@ class Doubles:
 
     def minus(self, other: Doubles) -> Doubles:
         pairs = Doubles(
-            np.stack([self.m, -other.m], axis=1).ravel(), np.stack([self.e, other.e], axis=1).ravel()
+            np.stack([self.m, -other.m], axis=1).ravel(),
+            np.stack([self.e, other.e], axis=1).ravel(),
         )
         return pairs.sum_runs(np.arange(0, 2 * len(self.m), 2))
 
@@ -59,28 +64,27 @@ class Doubles:
         """The quotient, which is an ordinary double."""
         shift = np.clip(self.e - other.e, -FAR, FAR) * RADIX_BITS
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-            return np.ldexp(self.m / other.m, shift.astype(np.int32))
+            quotient: NDArray[np.float64] = np.ldexp(self.m / other.m, shift.astype(np.int32))
+        return quotient
 
     def to_float(self) -> NDArray[np.float64]:
         """As a double, infinite where it does not fit."""
         shift = np.clip(self.e, -FAR, FAR) * RADIX_BITS
         with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(self.m, shift.astype(np.int32))
+            values: NDArray[np.float64] = np.ldexp(self.m, shift.astype(np.int32))
+        return values
 
     def log2(self) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
-            return np.log2(self.m) + self.e * float(RADIX_BITS)
+            bits: NDArray[np.float64] = np.log2(self.m) + self.e * float(RADIX_BITS)
+        return bits
 
     def to_doubles(self) -> Doubles:
         return self
 
     @property
     def nonzero(self) -> NDArray[np.bool_]:
-        return self.m != 0
-
-    @staticmethod
-    def join(parts: list[Doubles]) -> Doubles:
-        return Doubles(np.concatenate([p.m for p in parts]), np.concatenate([p.e for p in parts]))
+        return np.not_equal(self.m, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +123,7 @@ class Integers:
 
     @property
     def nonzero(self) -> NDArray[np.bool_]:
-        return self.v != 0
-
-    @staticmethod
-    def join(parts: list[Integers]) -> Integers:
-        return Integers(np.concatenate([p.v for p in parts]))
+        return np.not_equal(self.v, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +166,23 @@ class Exact:
     def nonzero(self) -> NDArray[np.bool_]:
         return self.v.astype(bool)
 
-    @staticmethod
-    def join(parts: list[Exact]) -> Exact:
-        return Exact(np.concatenate([p.v for p in parts]))
-
 
 Column = Doubles | Integers | Exact
+
+
+def joined(parts: Sequence[Column]) -> Column:
+    """Columns of one domain, one after another."""
+    match parts[0]:
+        case Doubles():
+            all_doubles = [part.to_doubles() for part in parts]
+            return Doubles(
+                np.concatenate([part.m for part in all_doubles]),
+                np.concatenate([part.e for part in all_doubles]),
+            )
+        case Integers():
+            return Integers(np.concatenate([p.v for p in parts if isinstance(p, Integers)]))
+        case Exact():
+            return Exact(np.concatenate([p.v for p in parts if isinstance(p, Exact)]))
 
 
 def _check(magnitudes: NDArray[np.float64]) -> None:

@@ -29,7 +29,7 @@ def ints(values: Iterable[int]) -> NDArray[np.int64]:
     return np.fromiter(values, np.int64)
 
 
-def grouped(rows: list[list[tuple[int, ...]]], width: int) -> list[NDArray[np.int64]]:
+def grouped(rows: Sequence[Sequence[tuple[int, ...]]], width: int) -> list[NDArray[np.int64]]:
     """Lists of tuples → a start column (one longer than the lists) and one column per field."""
     start = np.cumsum([0] + [len(group) for group in rows]).astype(np.int64)
     flat = [row for group in rows for row in group]
@@ -69,9 +69,9 @@ def compile_program(part: Part, semantics: Semantics) -> kernel.Program:
     watches: list[list[tuple[int, ...]]] = [[] for _ in part.negated]
     for guard, band in zip(automaton.guards, first_band, strict=False):
         for p, q in guard.follow:
-            source = kernel.NO_STATE if p == START else int(band) + p
+            origin = kernel.NO_STATE if p == START else int(band) + p
             letter = part.negated.index(guard.labels[q])
-            watches[letter].append((source, int(band) + q))
+            watches[letter].append((origin, int(band) + q))
     guards = [
         [(int(band) + q,) for q in guard.last]
         for guard, band in zip(automaton.guards, first_band, strict=False)
@@ -129,11 +129,6 @@ def compile_predicates(part: Part, column: NDArray[np.float64]) -> opcodes.Predi
         column=column,
         stack=np.empty(opcodes.STACK_DEPTH, np.float64),
     )
-
-
-def foldable(part: Part) -> bool:
-    """Whether the fast path applies: type grain, no guards, nothing bound."""
-    return not (part.automaton.guards or part.adjacent or part.bindings)
 
 
 def compile_table(part: Part, semantics: Semantics, masks: Sequence[int | None]) -> Table:

@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, mark_changes, same_partition
-from trendloom.engine.evaluate import Evaluator
+from trendloom.engine.evaluate import Evaluator, State
 from trendloom.engine.finish import value_column
 from trendloom.engine.harvest import EVERY, Harvest, Rows, on_change, paired
 from trendloom.engine.layout import Numbers, lay_out
-from trendloom.engine.numbers import Doubles, Integers
 from trendloom.engine.windows import Runs, Windows
 from trendloom.language.nodes import Aggregate, GroupKey
 from trendloom.plan.plan import BindingKind, Part, Plan, WindowStrategy
@@ -39,7 +38,7 @@ class _Open:
     """Vectors of the open windows of the partition that the last batch ended in."""
 
     window: Ints
-    states: list[tuple[Doubles | None, Integers | None]]
+    states: list[State]
     """Per part."""
 
 
@@ -74,7 +73,9 @@ class Run:
         types = tuple(letter.type for letter in self.plan.scan.letters)
         for part in self._parts:
             layout = lay_out(self.plan, self.operand_types, self.numbers, part)
-            self.evaluators.append(Evaluator(part, layout, self.plan.semantics, types, {}))
+            self.evaluators.append(
+                Evaluator(part, layout, self.plan.semantics, types, tuple(self.operand_types), {})
+            )
             self.harvests.append(Harvest(len(self._group_variables)))
             self._row_partition.append([])
 
@@ -127,7 +128,7 @@ class Run:
         return self._table()
 
     def _find_centres(self, batch: pa.RecordBatch) -> None:
-        """Centred sums are relative to the mean of the first values seen: near enough, and constant."""
+        """Centred sums are relative to the mean of the first values: near enough, and constant."""
         for evaluator in self.evaluators:
             layout = evaluator.layout
             for lane in (*(layout.scaled or ()), *layout.distinct):
@@ -156,7 +157,7 @@ class Run:
         if opened is not None:
             self._resume(opened, runs, states, groups)
         for evaluator, state in zip(self.evaluators, states, strict=True):
-            evaluator.fold(chunk, runs, *state)
+            evaluator.fold(chunk, runs, state)
         open_rows = np.zeros(len(runs), np.bool_)
         if not last:
             in_last = runs.partition == len(chunk.bounds) - 2
@@ -168,13 +169,13 @@ class Run:
         rows = np.flatnonzero(open_rows)
         self._open = None
         if len(rows):
-            self._open = _Open(runs.window[rows], [_take_state(s, rows) for s in states])
+            self._open = _Open(runs.window[rows], [state.take(rows) for state in states])
 
     def _resume(
         self,
         opened: _Open,
         runs: Runs,
-        states: list[tuple[Doubles | None, Integers | None]],
+        states: list[State],
         groups: Ints,
     ) -> None:
         """Puts the waiting vectors into the runs that go on; closes those that got no event."""
@@ -183,14 +184,10 @@ class Run:
         target = np.array([position.get(int(w), -1) for w in opened.window], np.int64)
         going = target >= 0
         for state, old in zip(states, opened.states, strict=True):
-            if state[0] is not None and old[0] is not None:
-                state[0].m[target[going]] = old[0].m[going]
-                state[0].e[target[going]] = old[0].e[going]
-            if state[1] is not None and old[1] is not None:
-                state[1].v[target[going]] = old[1].v[going]
+            state.put(target[going], old.take(np.flatnonzero(going)))
         rest = np.flatnonzero(~going)
         if len(rest):
-            over = _Open(opened.window[rest], [_take_state(s, rest) for s in opened.states])
+            over = _Open(opened.window[rest], [state.take(rest) for state in opened.states])
             self._close(over, int(groups[0]))
 
     def _close(self, opened: _Open, group: int) -> None:
@@ -200,7 +197,7 @@ class Run:
 
     def _emit(
         self,
-        states: list[tuple[Doubles | None, Integers | None]],
+        states: list[State],
         rows: NDArray[np.bool_],
         group: Ints,
         window: Ints,
@@ -209,7 +206,7 @@ class Run:
         if not len(at):
             return
         for evaluator, harvest, state in zip(self.evaluators, self.harvests, states, strict=True):
-            slots = evaluator.read(*_take_state(state, at))
+            slots = evaluator.read(state.take(at))
             harvest.add(slots, group[at], window[at])
 
     # ── everything else: events wait ─────────────────────────────────────────────────────────
@@ -389,13 +386,3 @@ def _last_point(chunk: Chunk) -> int:
     order = chunk.order
     low = int(chunk.bounds[-2])
     return low + int(np.searchsorted(order[low:], order[-1]))
-
-
-def _take_state(
-    state: tuple[Doubles | None, Integers | None], rows: Ints
-) -> tuple[Doubles | None, Integers | None]:
-    doubles, integers = state
-    return (
-        None if doubles is None else doubles.take(rows),
-        None if integers is None else integers.take(rows),
-    )

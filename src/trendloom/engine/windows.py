@@ -57,7 +57,9 @@ class Windows:
                 text = plan.query.text
                 within = _ticks(length, nanoseconds, text)
                 return cls(
-                    plan.strategy, within, within if every is None else _ticks(every, nanoseconds, text)
+                    plan.strategy,
+                    within,
+                    within if every is None else _ticks(every, nanoseconds, text),
                 )
 
     def runs(self, chunk: Chunk) -> Runs:

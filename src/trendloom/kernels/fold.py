@@ -72,7 +72,7 @@ def _overload_full(values: Any, at: Any, amount: Any, flag: Any) -> Any:
         def add_float(values: Any, at: Any, amount: Any, flag: Any) -> bool:
             s = values[at] + amount
             values[at] = s
-            return abs(s) >= RADIX  # type: ignore[no-any-return]
+            return abs(s) >= RADIX
 
         return add_float
 
@@ -374,4 +374,4 @@ def fold_integers(
     flag = np.zeros(1, np.int64)
     for run in range(lo.shape[0]):
         sprint(table, order, code, lo[run], hi[run], values[run], 0, var, x, flag)
-    return flag[0] >= 0  # type: ignore[no-any-return]
+    return flag[0] >= 0

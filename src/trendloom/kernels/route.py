@@ -307,8 +307,7 @@ def route(
                                                 next_entry, free, n_free,
                                             )  # fmt: skip
                                             length = write(tape, length, CLEAR, cell, 0)
-                                        length = write(tape, length, ADD, cell, entry_cell[row, k]
-                                        )
+                                        length = write(tape, length, ADD, cell, entry_cell[row, k])
                             else:
                                 for band in range(bands):
                                     held = 1 + source * bands + band
@@ -461,7 +460,7 @@ def _take(
 
 @njit(cache=True, nogil=True)
 def _counts(program: Program, c: int, bound: NDArray[np.int64]) -> bool:
-    """Whether ends of class c belong to this run: bound variables met, or absent in the null group."""
+    """Whether ends of class c are this run's: bound variables met, or absent in the null group."""
     for b in range(program.bind_kind.shape[0]):
         met = (program.final_bound[c] >> b) & 1
         if met != (1 if bound[b] >= 0 else 0):

@@ -1,0 +1,1 @@
+"""A pattern becomes an automaton that is deterministic over variables."""

@@ -15,11 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import TYPE_CHECKING
 
 from trendloom.errors import LimitError
-from trendloom.language.nodes import Pattern
 from trendloom.pattern.guards import Guards, either, holds, mentioned
 from trendloom.pattern.positions import Positions
+
+if TYPE_CHECKING:
+    from trendloom.language.nodes import Pattern
 
 START = -1
 DEAD = -1
@@ -100,8 +103,10 @@ class Automaton:
 
     @cached_property
     def cyclic(self) -> bool:
-        """Whether trends of any length exist: decides polynomial or exponential counts (COGRA Table 4)."""
-        edges = [(a.source, a.target) for a in self.arrows if a.source != START and a.target != DEAD]
+        """Whether trends of any length exist: exponential or polynomial counts (COGRA Table 4)."""
+        edges = [
+            (a.source, a.target) for a in self.arrows if a.source != START and a.target != DEAD
+        ]
         remaining = set(range(len(self.states)))
         while True:
             busy = {source for source, target in edges if target in remaining}
@@ -124,7 +129,7 @@ def build_automaton(
 
 
 def build_guard(pattern: Pattern) -> GuardAutomaton:
-    """The positions of a negated pattern. Latest starts are idempotent, so it needs no determinism."""
+    """The positions of a negated pattern; only its latest start counts, so no determinism."""
     positions = Positions.of(pattern)
     first = [(START, q) for q in positions.whole.first]
     return GuardAutomaton(
@@ -157,12 +162,16 @@ class _Builder:
             self._leave(done, follow, length=state.length, bound=state.bound)
             done += 1
         states = tuple(self.order)
-        accepts = tuple(a for number, state in enumerate(states) for a in self._accepts(number, state))
+        accepts = tuple(
+            a for number, state in enumerate(states) for a in self._accepts(number, state)
+        )
         guards = tuple(build_guard(body) for body in self.positions.negated)
         whole = Automaton(self.variables, states, tuple(self.arrows), accepts, guards, self.bound)
         return _bury_the_dead(whole)
 
-    def _leave(self, source: int, follow: dict[int, dict[int, Guards]], length: int, bound: int) -> None:
+    def _leave(
+        self, source: int, follow: dict[int, dict[int, Guards]], length: int, bound: int
+    ) -> None:
         reached: dict[int, dict[int, Guards]] = {}
         for targets in follow.values():
             for q, guards in targets.items():
@@ -219,7 +228,7 @@ def _cases(conditions: dict[int, Guards]) -> list[tuple[int, int, tuple[int, ...
 
 
 def _bury_the_dead(automaton: Automaton) -> Automaton:
-    """Redirects arrows into states that reach no accepting state to DEAD, and drops those states."""
+    """Drops states that reach no accepting one; arrows into them go to DEAD."""
     incoming: dict[int, set[int]] = {}
     for arrow in automaton.arrows:
         if arrow.target != DEAD:

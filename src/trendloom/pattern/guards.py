@@ -6,7 +6,10 @@ a minimal set of sets of guard numbers: `{∅}` always holds, `{}` never does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Guards = frozenset[frozenset[int]]
 

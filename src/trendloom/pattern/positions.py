@@ -101,7 +101,7 @@ class Positions:
                 _add(self.follow, (p, q), both(leaving, entering))
 
     def _repeat(self, body: Pattern, low: int, high: int | None) -> Fragment:
-        """`P{m,n}` as m copies and then nested options: P P (P (P)?)?, so that `follow` stays linear."""
+        """`P{m,n}` as m copies, then nested options, P P (P (P)?)?: `follow` stays linear."""
         if high is None:
             fragment = self._build(body)
             self._link(fragment, fragment)

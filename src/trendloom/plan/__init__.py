@@ -1,0 +1,1 @@
+"""A query becomes an immutable plan: what to keep, at which grain."""

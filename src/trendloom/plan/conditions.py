@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SUPPORTED = (
-    "Supported: V.a (one variable), X.a op NEXT(Y).b (consecutive events), A.a op B.b where A occurs "
-    "exactly once and before B, LENGTH(*) op n, and [a, b]."
+    "Supported: V.a (one variable), X.a op NEXT(Y).b (consecutive events), A.a op B.b where A "
+    "occurs exactly once and before B, LENGTH(*) op n, and [a, b]."
 )
+
+SYMBOLS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=", exp.GTE: ">=", exp.GT: ">", exp.LTE: "<=", exp.LT: "<",
+}  # fmt: skip
+MIRRORED = {"=": "=", ">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,32 +154,26 @@ def _narrow(bounds: LengthBounds, tree: exp.Expression, text: str, place: Place)
 
 def _interval(tree: exp.Expression) -> tuple[int | None, int | None]:
     """(lowest, highest) length that the condition allows; (None, None) if it is of another form."""
-    tree = tree.unnest()
-    if isinstance(tree, exp.Between) and _is_length(tree.this):
-        return _whole(tree.args["low"]), _whole(tree.args["high"])
-    if not isinstance(tree, exp.Binary):
+    whole = tree.unnest()
+    if isinstance(whole, exp.Between) and _is_length(whole.this):
+        return _whole(whole.args["low"]), _whole(whole.args["high"])
+    symbol = SYMBOLS.get(type(whole))
+    if symbol is None or not isinstance(whole, exp.Binary):
         return None, None
-    operation, left, right = type(tree), tree.left.unnest(), tree.right.unnest()
+    left, right = whole.left.unnest(), whole.right.unnest()
     if _is_length(right):
-        flipped: dict[type[exp.Expr], type[exp.Expr]] = {
-            exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE,
-        }  # fmt: skip
-        left, right = right, left
-        operation = flipped.get(operation, operation)
+        left, right, symbol = right, left, MIRRORED[symbol]
     number = _whole(right)
     if not _is_length(left) or number is None:
         return None, None
-    if operation is exp.EQ:
-        return number, number
-    if operation is exp.GTE:
-        return number, None
-    if operation is exp.GT:
-        return number + 1, None
-    if operation is exp.LTE:
-        return None, number
-    if operation is exp.LT:
-        return None, number - 1
-    return None, None
+    allowed: dict[str, tuple[int | None, int | None]] = {
+        "=": (number, number),
+        ">=": (number, None),
+        ">": (number + 1, None),
+        "<=": (None, number),
+        "<": (None, number - 1),
+    }
+    return allowed[symbol]
 
 
 def _is_length(tree: exp.Expr) -> bool:

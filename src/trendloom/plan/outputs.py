@@ -29,7 +29,7 @@ RESERVED = ("window_start", "window_end")
 def plan_outputs(
     query: Query, variables: Sequence[set[str]]
 ) -> tuple[tuple[Output, ...], exp.Expression | None]:
-    """The columns in RETURN order, hidden ones for HAVING behind them, and HAVING over their names."""
+    """The columns in RETURN order, hidden ones for HAVING behind, and HAVING over their names."""
     if not query.returns:
         raise QueryMeaningError(
             "The query has no RETURN clause.",
@@ -82,17 +82,16 @@ def _check_aggregate(query: Query, aggregate: Aggregate, variables: Sequence[set
         Occurrences: {Function.COUNT},
         Length: {Function.MIN, Function.MAX, Function.AVG},
     }.get(type(argument), set(Function))
-    logged = aggregate.log2 and (
-        aggregate.function is not Function.COUNT or aggregate.distinct
-    )
+    logged = aggregate.log2 and (aggregate.function is not Function.COUNT or aggregate.distinct)
     odd = aggregate.distinct and isinstance(argument, Trends | Length)
     if aggregate.function not in meaningful or logged or odd:
         raise QueryMeaningError(
             f"This use of {aggregate.function.value} is not supported.",
             text=query.text,
             place=aggregate.place,
-            remedy="Supported: COUNT(*), COUNT(V), COUNT(DISTINCT V), SUM MIN MAX AVG VARIANCE STDDEV "
-            "COUNT ([DISTINCT] V.attr), MIN MAX AVG (LENGTH(*)), LOG2(COUNT(*)), LOG2(COUNT(V)).",
+            remedy="Supported: COUNT(*), COUNT(V), COUNT(DISTINCT V), SUM MIN MAX AVG VARIANCE "
+            "STDDEV COUNT ([DISTINCT] V.attr), MIN MAX AVG (LENGTH(*)), LOG2(COUNT(*)), "
+            "LOG2(COUNT(V)).",
         )
 
 
@@ -119,8 +118,7 @@ def _having(
             (
                 k
                 for k in query.group_by
-                if k.attribute == reference.attribute
-                and reference.variable in (None, k.variable)
+                if k.attribute == reference.attribute and reference.variable in (None, k.variable)
             ),
             None,
         )

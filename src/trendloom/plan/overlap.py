@@ -42,11 +42,11 @@ def plan_overlap(
         )
     ):
         raise QueryMeaningError(
-            "The sides of AND can match the same trend; then only COUNT(*) of two sides is defined.",
+            "The sides of AND can match the same trend; then only COUNT(*) of two sides counts.",
             text=query.text,
             place=query.pattern.place,
-            remedy="Use two sides, COUNT(*), any-match or contiguous semantics, no conditions between "
-            "distant events, and give every event of a side one possible variable.",
+            remedy="Use two sides, COUNT(*), any-match or contiguous semantics, no conditions "
+            "between distant events, and give every event of a side one possible variable.",
         )
     return _product(*overlapping[0], letters)
 

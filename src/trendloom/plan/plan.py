@@ -90,6 +90,11 @@ class Part:
     grain: Grain
 
     @property
+    def foldable(self) -> bool:
+        """Whether the fast path applies to its sums: type grain, no guards, nothing bound."""
+        return not (self.automaton.guards or self.adjacent or self.bindings)
+
+    @property
     def event_grained(self) -> tuple[bool, ...]:
         """Per state: whether an arrow out of it has a predicate."""
         automaton = self.automaton

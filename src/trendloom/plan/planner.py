@@ -130,9 +130,7 @@ def _plan_part(
         if key.variable is not None and key.variable in positive
     ]
     bound = (*anchored, *(key.variable or "" for _, key in groups))
-    automaton = (
-        build_automaton(pattern, lengths=conditions.lengths, bound=bound) if bound else bare
-    )
+    automaton = build_automaton(pattern, lengths=conditions.lengths, bound=bound) if bound else bare
     if len(automaton.guards) > MAX_GUARDS or _bands(automaton) > MAX_BANDS:
         raise LimitError(
             f"The pattern has more than {MAX_GUARDS} guards, or guards of more than {MAX_BANDS} "
@@ -155,9 +153,7 @@ def _plan_part(
     numbered = {step: programs.add(pairs) for step, pairs in used.items()}
     return Part(
         automaton=automaton,
-        bits=tuple(
-            (first_letter + k,) for k in range(len(automaton.variables) + len(negated))
-        ),
+        bits=tuple((first_letter + k,) for k in range(len(automaton.variables) + len(negated))),
         negated=negated,
         columns=tuple(programs.columns),
         constants=tuple(programs.constants),
@@ -168,9 +164,7 @@ def _plan_part(
     )
 
 
-def _group_binding(
-    automaton: Automaton, number: int, key: GroupKey, operands: Operands
-) -> Binding:
+def _group_binding(automaton: Automaton, number: int, key: GroupKey, operands: Operands) -> Binding:
     assert key.variable is not None
     bit = automaton.bound.index(key.variable)
     operand = operands.add(exp.column(key.attribute), Kind.ANY, f"GROUP-BY {key.attribute}")
@@ -216,13 +210,13 @@ def _letters(part: Part, pattern: Pattern, conditions: Conditions) -> list[Lette
 
 
 def _bare_conjunction(trees: Iterable[exp.Expression]) -> exp.Expression | None:
-    bare = []
+    whole: exp.Expression | None = None
     for tree in trees:
-        copy = exp.Paren(this=tree.copy())
-        for column in list(copy.find_all(exp.Column)):
+        bare = exp.Paren(this=tree.copy())
+        for column in list(bare.find_all(exp.Column)):
             column.replace(exp.column(column.name, quoted=True))
-        bare.append(copy.this)
-    return exp.and_(*bare) if bare else None
+        whole = bare if whole is None else exp.And(this=whole, expression=bare)
+    return whole
 
 
 # ── correlated conditions ────────────────────────────────────────────────────────────────────
@@ -234,8 +228,8 @@ def _with_anchor(pair: Pair, pattern: Pattern, text: str) -> Pair:
         if _is_anchor(build_automaton(pattern, bound=(anchor,)), anchor, other):
             return Pair(anchor, other, pair.tree, pair.place)
     raise QueryMeaningError(
-        f"Neither '{pair.earlier}' nor '{pair.later}' occurs exactly once in every trend and before "
-        "the other, so it is not clear which events the condition compares.",
+        f"Neither '{pair.earlier}' nor '{pair.later}' occurs exactly once in every trend and "
+        "before the other, so it is not clear which events the condition compares.",
         text=text,
         place=pair.place,
         remedy=f"For consecutive events write NEXT({pair.later}); for all events of a trend to "

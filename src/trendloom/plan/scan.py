@@ -8,7 +8,7 @@ A host turns its source into Arrow batches with exactly these columns:
 `mask`          uint64, bit k is set if the event may be letter k: type and local predicate hold
 `x0`, `x1`, …   the operands, nullable, in `Scan.operands` order, typed as `Operand.kind` says
 
-Rows are sorted by (partition, time, tie); with `Scan.input_order`, then by their order in the input.
+Rows are sorted by (partition, time, tie); with `Scan.input_order`, then as in the input.
 """
 
 from __future__ import annotations

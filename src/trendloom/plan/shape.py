@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.errors import Place, QueryMeaningError
-from trendloom.language.nodes import Both, Event, Not, Pattern, Repeat, Sequence, children, events_of
+from trendloom.language.nodes import (
+    Both,
+    Event,
+    Not,
+    Pattern,
+    Repeat,
+    Sequence,
+    children,
+    events_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +87,7 @@ def _check(pattern: Pattern, text: str, *, guard_allowed: bool, inside_not: bool
                 )
             if admits_empty(body):
                 raise _error(
-                    "The negated pattern also matches nothing at all, so the guard could never hold.",
+                    "The negated pattern also matches nothing at all, so its guard could not hold.",
                     text,
                     place,
                     "Use NOT C instead of NOT C* or NOT C?.",

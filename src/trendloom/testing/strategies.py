@@ -258,22 +258,24 @@ def cases(
     draw: st.DrawFn,
     /,
     *,
+    query: st.SearchStrategy[Query] | None = None,
     timestamps: bool | None = False,
     allow_tiebreak: bool = True,
     max_size: int = 9,
     limit: int = 400,
     **knobs: Any,
 ) -> Case:
-    """A query, events and the rows that the oracle gives; `knobs` are those of `queries`.
+    """A query, events and the rows that the oracle gives.
 
-    Where there are more than `limit` trends the last events are cut off, half by half.
+    The query comes from `query`, else from `queries` with these knobs. Where there are more than
+    `limit` trends the last events are cut off, half by half.
     """
-    query = draw(queries(**knobs))
+    asked = draw(queries(**knobs) if query is None else query)
     tiebreak = TIEBREAK if allow_tiebreak and draw(st.integers(0, 3)) == 3 else None
     is_datetime = draw(st.booleans()) if timestamps is None else timestamps
-    size = min(max_size, 6) if isinstance(query.pattern, Both) else max_size
+    size = min(max_size, 6) if isinstance(asked.pattern, Both) else max_size
     # Mostly events that the pattern names: the others only ever break something.
-    named = tuple(event.type for event in events_of(query.pattern)) * 3
+    named = tuple(event.type for event in events_of(asked.pattern)) * 3
     events = draw(
         streams(
             types=(*named, *TYPES),
@@ -284,8 +286,8 @@ def cases(
     )
     while True:
         try:
-            rows = naive(query, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
+            rows = naive(asked, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
         except LimitError:
             events = events[: len(events) // 2]
         else:
-            return Case(query, events, tiebreak, rows)
+            return Case(asked, events, tiebreak, rows)

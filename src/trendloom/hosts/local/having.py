@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from sqlglot import exp
 
+from trendloom import bigint
 from trendloom.errors import InputError
 from trendloom.hosts.local import duck
 from trendloom.hosts.local.conditions import Binder
@@ -26,12 +27,17 @@ def filter_rows(table: pa.Table, condition: exp.Expr) -> pa.Table:
 
     # DuckDB folds case in names, so each column goes by its number.
     numbers = {name: f"c{i}" for i, name in enumerate(table.column_names)}
-    tree = condition.copy().transform(
-        lambda node: (
-            duck.column(numbers.get(node.name, node.name)) if isinstance(node, exp.Column) else node
-        ),
-        copy=False,
-    )
+    exact = {table.schema.field(i).name for i in bigint.marked_columns(table)}
+
+    def renamed(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        column = duck.column(numbers.get(node.name, node.name))
+        # DuckDB's integers of any size; digits would compare as text.
+        bignum = exp.DataType.build("BIGNUM", dialect="duckdb", udt=True)
+        return exp.cast(column, bignum) if node.name in exact else column
+
+    tree = condition.copy().transform(renamed, copy=False)
     used = {column.name for column in tree.find_all(exp.Column)}
     names = [name for name, number in numbers.items() if number in used]
     row = pa.array(range(table.num_rows), pa.int64())

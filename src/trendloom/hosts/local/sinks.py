@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from trendloom import bigint
 from trendloom.errors import OutputError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _write_whole(path: Path, write: Callable[[IO[bytes]], None], *, overwrite: b
 def _write_parquet(table: pa.Table, stream: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table, stream)
+    pq.write_table(bigint.as_decimals(table), stream)
 
 
 def _write_csv(table: pa.Table, stream: IO[bytes]) -> None:
@@ -92,8 +93,12 @@ def _write_csv(table: pa.Table, stream: IO[bytes]) -> None:
 
 def _write_jsonl(table: pa.Table, stream: IO[bytes]) -> None:
     names = table.column_names
+    exact = bigint.marked_columns(table)
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-        columns = [_iso(column).to_pylist() for column in batch.columns]
+        columns = [
+            bigint.as_integers(column) if i in exact else _iso(column).to_pylist()
+            for i, column in enumerate(batch.columns)
+        ]
         lines = (
             json.dumps(
                 {name: _plain(value) for name, value in zip(names, row, strict=True)},

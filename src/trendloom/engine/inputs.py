@@ -1,0 +1,80 @@
+"""What events add to lanes, as columns for the kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trendloom.engine.columns import as_doubles, as_integers, order_keys, valid
+from trendloom.kernels.extreme import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trendloom.engine.chunk import Chunk
+    from trendloom.engine.lanes import Extremum, Sum
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EVERY_VARIABLE = -1
+COUNT_LANE = -2
+
+
+def integers(chunk: Chunk, lane: Sum) -> Ints:
+    """What each event adds to a lane of integers; 0 for nulls."""
+    if lane.operand is None:
+        return np.ones(len(chunk), np.int64)
+    column = chunk.operand(lane.operand)
+    return valid(column).astype(np.int64) if lane.power == 0 else as_integers(column)
+
+
+def doubles(chunk: Chunk, lane: Sum, centres: dict[int, float]) -> Floats:
+    """What each event adds to a lane of doubles; 0 for nulls."""
+    if lane.operand is None or lane.power == 0:
+        return integers(chunk, lane).astype(np.float64)
+    values = as_doubles(chunk.operand(lane.operand), np.nan)
+    if lane.centred:
+        values = values - centres.get(lane.operand, 0.0)
+    if lane.power == 2:
+        values = values * values
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def integer_rows(chunk: Chunk, lanes: Sequence[Sum]) -> Ints:
+    """[lane, event], with row 0 unused: lane 0 counts."""
+    if not lanes:
+        return np.zeros((1, 1), np.int64)
+    unused = np.zeros(len(chunk), np.int64)
+    return np.stack([unused, *(integers(chunk, lane) for lane in lanes)])
+
+
+def double_rows(
+    chunk: Chunk, lanes: Sequence[Sum], centres: dict[int, float], *, magnitudes: int = 0
+) -> Floats:
+    """The same; of the first `magnitudes` lanes only the magnitudes."""
+    if not lanes:
+        return np.zeros((1, 1))
+    rows = np.stack([np.zeros(len(chunk)), *(doubles(chunk, lane, centres) for lane in lanes)])
+    np.abs(rows[1 : 1 + magnitudes], out=rows[1 : 1 + magnitudes])
+    return rows
+
+
+def feeding_variables(variables: tuple[str, ...], lanes: Sequence[Sum]) -> Ints:
+    """The variable that feeds each lane, lane 0 included."""
+    numbers = [
+        EVERY_VARIABLE if lane.variable is None else variables.index(lane.variable)
+        for lane in lanes
+    ]
+    return np.array([COUNT_LANE, *numbers], np.int64)
+
+
+def key_rows(chunk: Chunk, lanes: Sequence[Extremum]) -> Ints:
+    """[lane, event]: keys that order as the values do, ABSENT where there is none."""
+    keys = np.full((len(lanes), len(chunk)), ABSENT, np.int64)
+    for k, lane in enumerate(lanes):
+        if lane.operand is not None:
+            keys[k] = order_keys(chunk.operand(lane.operand), largest=lane.largest)
+    return keys

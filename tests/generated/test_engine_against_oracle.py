@@ -1,0 +1,223 @@
+"""Every path of the engine against the naive oracle, on generated queries and events.
+
+Each test aims the generator at one path. `make test` runs a fixed number of cases per path, `make
+fuzz` (TRENDLOOM_FUZZ=1) many times more.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trendloom.api import query, run
+from trendloom.engine.evaluate import Evaluator
+from trendloom.engine.layout import Numbers
+from trendloom.engine.run import Run
+from trendloom.hosts.local.columns import check_time, check_type
+from trendloom.hosts.local.host import _dressed
+from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.sources import open_events
+from trendloom.language import Semantics, to_text
+from trendloom.testing import same_rows
+from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
+
+TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
+
+ANY, NEXT, CONTIGUOUS = Semantics.ANY, Semantics.NEXT, Semantics.CONTIGUOUS
+EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
+
+
+def examples(count: int) -> Any:
+    return settings(
+        max_examples=count * TIMES,
+        deadline=None,
+        database=None,
+        derandomize=TIMES == 1,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def compare(case: Case, **options: Any) -> None:
+    result = run(
+        case.query, case.events, time="time", type="type", tiebreak=case.tiebreak, **options
+    )
+    difference = same_rows(case.expected, result.rows(), keys=case.keys)
+    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{difference}"
+
+
+def compare_in_batches(case: Case, sizes: list[int]) -> None:
+    """The same, the scan's rows cut into batches of the given sizes, in turn."""
+    if not case.events:
+        return
+    plan = query(case.query).plan
+    with open_events(case.events) as source:
+        axis = check_time(source, "time")
+        type_column, one_type = check_type(source, "type", None)
+        batches = scan_batches(
+            source, plan.scan, axis, type_column=type_column, event_type=one_type,
+            tiebreak=case.tiebreak,
+        )  # fmt: skip
+        with batches:
+            running = Run(
+                plan, batches.operand_types, batches.partition_types, axis.nanoseconds, Numbers.AUTO
+            )
+            turn = 0
+            for batch in batches:
+                at = 0
+                while at < batch.num_rows:
+                    size = sizes[turn % len(sizes)]
+                    running.push(batch.slice(at, size))
+                    at, turn = at + size, turn + 1
+            table = _dressed(plan, running.finish(), axis)
+    difference = same_rows(case.expected, table.to_pylist(), keys=case.keys)
+    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{sizes}\n{difference}"
+
+
+FOLD = {
+    "allow_negation": False,
+    "allow_adjacent": False,
+    "allow_anchored": False,
+    "allow_distinct": False,
+    "allow_conjunction": False,
+}
+
+
+@EACH
+def test_type_grain(semantics: Semantics) -> None:
+    @examples(110)
+    @given(cases(semantics=(semantics,), **FOLD))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_type_grain_by_the_router(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the fast path does, the router does too."""
+    monkeypatch.setattr(Evaluator, "folds", property(lambda _: False))
+
+    @examples(70)
+    @given(cases(semantics=(semantics,), **FOLD))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_guards(semantics: Semantics) -> None:
+    @examples(110)
+    @given(
+        cases(
+            semantics=(semantics,),
+            pattern=patterns(allow_negation=True).filter(lambda p: "NOT" in to_text(p)),
+            allow_adjacent=False,
+            allow_anchored=False,
+        )
+    )
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_adjacent_predicates(semantics: Semantics) -> None:
+    @examples(110)
+    @given(
+        cases(
+            query=queries(semantics=(semantics,)).filter(
+                lambda query: any("NEXT(" in to_text(part) for part in query.where)
+            )
+        )
+    )
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_bound_variables(semantics: Semantics) -> None:
+    """Anchored predicates and GROUP-BY V.attr: one run per value."""
+
+    @examples(80)
+    @given(
+        cases(
+            query=queries(semantics=(semantics,), allow_adjacent=False).filter(
+                lambda asked: any(part.bindings for part in query(asked).plan.parts)
+            )
+        )
+    )
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_everything_at_once(semantics: Semantics) -> None:
+    @examples(110)
+    @given(cases(semantics=(semantics,), timestamps=None))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_exact_integers(semantics: Semantics) -> None:
+    @examples(80)
+    @given(cases(semantics=(semantics,)))
+    def check(case: Case) -> None:
+        compare(case, numbers="exact")
+
+    check()
+
+
+@pytest.mark.parametrize("kind", ["none", "time", "change", "count"])
+def test_windows(kind: str) -> None:
+    @examples(80)
+    @given(cases(window_kinds=(kind,)))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_conjunction(semantics: Semantics) -> None:
+    @examples(50)
+    @given(cases(semantics=(semantics,), pattern=conjunctions(), allow_anchored=False))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+@EACH
+def test_any_batching_gives_the_same_rows(semantics: Semantics) -> None:
+    @examples(80)
+    @given(cases(semantics=(semantics,)), st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    def check(case: Case, sizes: list[int]) -> None:
+        compare_in_batches(case, sizes)
+
+    check()
+
+
+@EACH
+def test_vectors_wait_between_batches(semantics: Semantics) -> None:
+    @examples(80)
+    @given(
+        cases(semantics=(semantics,), window_kinds=("none", "time"), **FOLD),
+        st.lists(st.integers(1, 3), min_size=1, max_size=3),
+    )
+    def check(case: Case, sizes: list[int]) -> None:
+        compare_in_batches(case, sizes)
+
+    check()
