@@ -15,7 +15,7 @@ import pyarrow as pa
 from benchmarks import charts
 from benchmarks.events import A
 from benchmarks.harness import Figure, Samples, Size, one_core, take_turns
-from trendloom.api import query
+from trendloom import query
 from trendloom.engine.run import Run
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def run(size: Size) -> list[Figure]:
         for name, condition in CONDITIONS.items():
             plan = query(f"RETURN LOG2(COUNT(*)) PATTERN A+ WHERE {condition}").plan
             contenders = {n: partial(_count, plan, _events(plan, n)) for n in (few, many)}
-            seconds = take_turns({str(n): c for n, c in contenders.items()}, size.turns)
+            seconds = take_turns(contenders, size.turns)
             for n in (few, many):
-                per_pair = seconds[str(n)] / (n * (n - 1) / 2)
+                per_pair = seconds[n] / (n * (n - 1) / 2)
                 rate = Samples(tuple(1 / value for value in per_pair.values))
                 who = f"{name}, {n:,} events"
                 figures.append(Figure(who, rate, "pairs/s", label=who))
-            growth = seconds[str(many)] / seconds[str(few)]
+            growth = seconds[many] / seconds[few]
             figures.append(Figure(f"{name}: time for twice the events", growth, "×"))
     return figures
 

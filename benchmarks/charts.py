@@ -37,7 +37,7 @@ def bars(
     y = alt.Y(
         "bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=320, ticks=False, domain=False)
     )
-    x = alt.X("value:Q", scale=scale, title=axis, axis=_value_axis(log))
+    x = alt.X("value:Q", scale=scale, title=axis, axis=_value_axis(log=log))
     layers = [
         base.mark_bar(color=COLOURS[0], height={"band": 0.65}).encode(y=y, x=x, x2="floor:Q"),
         base.mark_rule(color="#222222", strokeWidth=1.5).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
@@ -72,13 +72,15 @@ def lines(
         f"{x}:Q",
         title=x_title,
         scale=alt.Scale(domain=[min(where), max(where)], nice=False),
-        axis=alt.Axis(grid=False, format="~s" if max(where) > 1_000 else "d", tickCount=8),
+        axis=alt.Axis(
+            grid=False, format="~s" if max(where) > 1_000 else "d", tickCount=8, labelFlush=False
+        ),
     )
     up = alt.Y(
         f"{y}:Q",
         title=y_title,
         scale=alt.Scale(type="log" if log else "linear", zero=not log),
-        axis=_value_axis(log),
+        axis=_value_axis(log=log),
     )
     colour = alt.Color(f"{series}:N", scale=alt.Scale(domain=names, range=COLOURS), legend=None)
     curve = alt.Chart(alt.Data(values=points)).encode(x=across, y=up, color=colour)
@@ -103,25 +105,26 @@ def _bar(label: str, measured: Samples) -> dict[str, Any]:
     }
 
 
-def _value_axis(log: bool) -> alt.Axis:
+def _value_axis(*, log: bool) -> alt.Axis:
     if log:
-        # A label per power of ten; those between would overlap.
+        # Lines and labels at powers of ten only.
+        decades = [10.0**k for k in range(-9, 13)]
+        # 0.1 rather than 100m, and 10k rather than 10000.
+        label = "format(datum.value, datum.value < 1 ? '~g' : '~s')"
         return alt.Axis(
-            labelExpr="abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
-            " ? format(datum.value, '~g') : ''",
-            tickSize=0,
+            values=decades, labelExpr=label, tickSize=0, labelPadding=8, labelFlush=False
         )
-    return alt.Axis(format="~s", tickCount=6)
+    return alt.Axis(format="~s", tickCount=6, labelPadding=6)
 
 
 def number(value: float) -> str:
     """Three significant digits."""
     if value == 0:
         return "0"
-    if abs(value) >= 1e9:
+    if abs(value) >= 1e12:
         return f"{value:.2e}"
     if abs(value) >= 100:
-        return f"{value:,.0f}"
+        return f"{round(value, 2 - math.floor(math.log10(abs(value)))):,.0f}"
     return f"{value:.3g}"
 
 

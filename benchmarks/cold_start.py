@@ -29,10 +29,7 @@ def run(size: Size) -> list[Figure]:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "small.csv"
         path.write_text(EVENTS)
-        ask = (
-            "from trendloom.api import run; "
-            f"run({QUERY!r}, {str(path)!r}, time='time', type='type')"
-        )
+        ask = f"from trendloom import run; run({QUERY!r}, {str(path)!r}, time='time', type='type')"
         command = ["run", "-q", QUERY, "--input", str(path), "--time", "time", "--type", "type"]
         programs = {
             "command line, first result": ["-m", "trendloom.cli.main", *command],

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.events import A
-from trendloom.api import query
+from trendloom import query
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.run import Run
 from trendloom.kernels.fold import fold_doubles, fold_integers
+from trendloom.language.nodes import Semantics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from trendloom.kernels.fold import Table
     from trendloom.plan.plan import Plan
 
 RADIX_BITS = 256
+RADIX = 2.0**RADIX_BITS
 
 
 def plan_for(semantics: str) -> Plan:
@@ -38,28 +41,81 @@ def by_engine(plan: Plan, events: Iterable[pa.RecordBatch]) -> dict[str, float]:
     return row
 
 
+def table_of(plan: Plan) -> Table:
+    """What the kernel reads of the query."""
+    types = [letter.type for letter in plan.scan.letters]
+    return compile_table(plan.parts[0], plan.semantics, possible_masks(types))
+
+
+def ends_of(plan: Plan) -> list[int]:
+    """The cells whose sum is the number of finished trends."""
+    automaton = plan.parts[0].automaton
+    if plan.semantics is Semantics.ANY:
+        # Nothing is consumed, so the finished trends are all that ended in accepting states.
+        return [accept.state for accept in automaton.accepts]
+    return [len(automaton.states)]
+
+
 def by_kernel(plan: Plan, masks: NDArray[np.uint8], times: NDArray[np.int64]) -> float:
     """The compiled loop alone, over all events at once. The count's logarithm."""
-    (evaluator,) = Run(plan, [], [], nanoseconds=1).evaluators
-    types = [letter.type for letter in plan.scan.letters]
-    table = compile_table(evaluator.part, plan.semantics, possible_masks(types))
-    doubles, integers = evaluator.blank(1)
+    table, ends = table_of(plan), ends_of(plan)
+    shape = (1, table.states + 3)
     lo, hi = np.zeros(1, np.int64), np.array([len(masks)])
     count_only = np.array([-2])
-    if doubles is not None:
-        nothing = np.zeros((1, 1))
-        fold_doubles(table, times, masks, lo, hi, doubles.m, doubles.e, count_only, nothing)
-    if integers is not None:
+    if not plan.exponential:
+        counts = np.zeros(shape, np.int64)
         none = np.zeros((1, 1), np.int64)
-        if not fold_integers(table, times, masks, lo, hi, integers.v, count_only, none):
+        if not fold_integers(table, times, masks, lo, hi, counts, count_only, none):
             raise OverflowError("The count does not fit 64 bits: not a benchmark of counting.")
-    counts = evaluator.read(doubles, integers).columns
-    (trends,) = counts.values()
-    return float(trends.log2()[0])
+        return float(np.log2(counts[0, ends].sum()))
+    m, e = np.zeros(shape), np.zeros(shape, np.int64)
+    fold_doubles(table, times, masks, lo, hi, m, e, count_only, np.zeros((1, 1)))
+    logs = [np.log2(m[0, end]) + RADIX_BITS * e[0, end] for end in ends]
+    return float(np.logaddexp2.reduce(logs))
 
 
-def by_python(masks: Sequence[int], times: Sequence[int]) -> float:
-    """The same algorithm as a loop of plain Python, any-match. The count's logarithm."""
+def by_table_in_python(plan: Plan, masks: Sequence[int], times: Sequence[int]) -> float:
+    """The kernel's algorithm, for any pattern, as a loop of plain Python over plain lists."""
+    table = table_of(plan)
+    assert table.target.shape[1] == 1
+    target, begins, finished = (
+        column[:, 0].tolist() for column in (table.target, table.begins, table.finished)
+    )
+    source, eats = table.source[:, 0].tolist(), table.eats.tolist()
+    sink = table.states + 2
+    cells = [0.0] * (table.states + 3)
+    unit, exponent = 1.0, 0
+    at, end = 0, len(masks)
+    while at < end:
+        first = at
+        time = times[at]
+        at += 1
+        while at < end and times[at] == time:
+            at += 1
+        fresh = []
+        for mask in masks[first:at]:
+            count = unit if begins[mask] else 0.0
+            for cell in source[mask]:
+                count += cells[cell]
+            fresh.append((mask, count))
+        for mask, _ in fresh:
+            for cell in eats[mask]:
+                cells[cell] = 0.0
+        full = False
+        for mask, count in fresh:
+            cells[target[mask]] += count
+            cells[finished[mask]] += count
+            full |= cells[target[mask]] >= RADIX
+        cells[sink] = 0.0
+        if full:
+            cells = [cell / RADIX for cell in cells]
+            unit /= RADIX
+            exponent += 1
+    return float(np.log2(sum(cells[cell] for cell in ends_of(plan)))) + RADIX_BITS * exponent
+
+
+def by_hand_in_python(masks: Sequence[int], times: Sequence[int]) -> float:
+    """The same written out for this one pattern under any-match."""
     a = b = 0.0
     unit, exponent = 1.0, 0
     at, end = 0, len(masks)
@@ -77,7 +133,7 @@ def by_python(masks: Sequence[int], times: Sequence[int]) -> float:
             more_a = sum(mask == A for mask in masks[at:after])
             a, b = a + more_a * (unit + a + b), b + (after - at - more_a) * a
         at = after
-        if a + b >= 2.0**RADIX_BITS:
-            a, b, unit = a * 2.0**-RADIX_BITS, b * 2.0**-RADIX_BITS, unit * 2.0**-RADIX_BITS
+        if a >= RADIX:
+            a, b, unit = a / RADIX, b / RADIX, unit / RADIX
             exponent += 1
-    return float(np.log2(b)) + RADIX_BITS * exponent if b else float("-inf")
+    return float(np.log2(b)) + RADIX_BITS * exponent

@@ -14,7 +14,7 @@ import duckdb
 from benchmarks import charts
 from benchmarks.events import BATCH, parquet
 from benchmarks.harness import Figure, Size, at_most, take_turns
-from trendloom.api import run as run_query
+from trendloom import run as run_query
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,12 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
+
+Name = TypeVar("Name", bound="Hashable")
 
 
 class Size(Enum):
@@ -106,10 +108,10 @@ class Figure:
 
 
 def take_turns(
-    contenders: Mapping[str, Callable[[], object]], turns: int, *, warm_up: int = 1
-) -> dict[str, Samples]:
+    contenders: Mapping[Name, Callable[[], object]], turns: int, *, warm_up: int = 1
+) -> dict[Name, Samples]:
     """Seconds of each contender, after turns that do not count."""
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    seconds: dict[Name, list[float]] = {name: [] for name in contenders}
     with no_garbage():
         for turn in range(warm_up + turns):
             for name, contender in contenders.items():
