@@ -7,7 +7,7 @@ The number of trends that end at an event is what it adds to COUNT(*).
 import pytest
 from papers_answers import Answer, both, change, count
 
-STARTS = "a1 a2 c2"
+STARTS = "a1:k=0,m=9 a2 c2"
 B3 = ["b3:k=0,m=9", "b4:k=1,m=9", "b5:k=0,m=1", "b6:k=0,m=9"]
 LATER = "a7 a8 c7 c8 c9"
 FIRST_OF_B6 = "b10:k=0,m=9"

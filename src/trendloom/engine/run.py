@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trendloom import bigint
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, mark_changes, same_partition
 from trendloom.engine.evaluate import Evaluator, State
 from trendloom.engine.finish import value_column
@@ -358,7 +359,7 @@ class Run:
     def _changed(self, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_]:
         """Rows whose RETURN values differ from the group's row before (at first: from no trend)."""
         visible = [
-            array.to_pylist()
+            bigint.as_integers(array) if array.type == bigint.TYPE else array.to_pylist()
             for array, output in zip(arrays, self.plan.outputs, strict=True)
             if not output.hidden and isinstance(output.value, Aggregate)
         ]
