@@ -121,9 +121,7 @@ def test_a_sum_below_half_the_range_is_given() -> None:
 @pytest.mark.xfail(
     raises=NumberError, reason="sums from 2^62 on are refused, though they fit 64 bits"
 )
-@pytest.mark.parametrize(
-    "values", [[2**62], [2**63 - 2, 1], [-(2**62), -(2**62)], [2**62, -(2**62), 2**62, -(2**62), 1]]
-)
+@pytest.mark.parametrize("values", [[2**62], [2**63 - 2, 1], [-(2**62), -(2**62)]])
 def test_a_sum_may_touch_the_ends(values: list[int]) -> None:
     events = many("A", len(values), x=lambda i: values[i])
     assert one("RETURN SUM(A.x) AS s PATTERN A", events)["s"] == sum(values)
