@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trendloom.engine.arrow import from_numpy, to_numpy
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -34,12 +36,12 @@ class Chunk:
 
     def key_rows(self, rows: NDArray[np.int64], columns: int) -> pa.RecordBatch:
         """The leading partition attributes at some rows."""
-        return self.batch.select([f"p{k}" for k in range(columns)]).take(pa.array(rows))
+        return self.batch.select([f"p{k}" for k in range(columns)]).take(from_numpy(rows))
 
 
 def make_chunk(batch: pa.RecordBatch, keys: int) -> Chunk:
     rows = batch.num_rows
-    time = batch.column("time").to_numpy(zero_copy_only=False)
+    time = to_numpy(batch.column("time"))
     starts = np.zeros(rows, np.bool_)
     starts[:1] = True
     for key in range(keys):
@@ -51,7 +53,7 @@ def make_chunk(batch: pa.RecordBatch, keys: int) -> Chunk:
         mark_changes(batch.column("tie"), points)
         order = np.cumsum(points)
     bounds = np.append(np.flatnonzero(starts), rows).astype(np.int64)
-    mask = batch.column("mask").to_numpy(zero_copy_only=False)
+    mask = to_numpy(batch.column("mask"))
     return Chunk(batch, keys, time, order, mask, bounds)
 
 
@@ -62,13 +64,13 @@ def mark_changes(column: pa.Array, changes: NDArray[np.bool_]) -> None:
     if isinstance(column, pa.DictionaryArray):
         column = column.indices
     if pa.types.is_integer(column.type) and column.null_count == 0:
-        values = column.to_numpy()
+        values = to_numpy(column)
         changes[1:] |= values[1:] != values[:-1]
         return
     differs = pc.fill_null(pc.not_equal(column[1:], column[:-1]), True)
     # A null is like another null, and unlike everything else.
     both_null = pc.and_(pc.is_null(column[1:]), pc.is_null(column[:-1]))
-    changes[1:] |= pc.and_not(differs, both_null).to_numpy(zero_copy_only=False)
+    changes[1:] |= to_numpy(pc.and_not(differs, both_null))
 
 
 def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

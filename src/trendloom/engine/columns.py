@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.errors import InputError, NumberError
 from trendloom.kernels.extreme import ABSENT
 
@@ -24,7 +25,7 @@ def valid(column: pa.Array) -> NDArray[np.bool_]:
     """Where the column has a value."""
     if column.null_count == 0:
         return np.ones(len(column), np.bool_)
-    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return to_numpy(column.is_valid())
 
 
 def as_doubles(column: pa.Array, missing: float) -> NDArray[np.float64]:
@@ -35,14 +36,14 @@ def as_doubles(column: pa.Array, missing: float) -> NDArray[np.float64]:
         column = column.cast(pa.float64(), safe=False)
     if column.null_count:
         column = column.fill_null(missing)
-    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return to_numpy(column)
 
 
 def as_integers(column: pa.Array) -> NDArray[np.int64]:
     """Integers, with 0 for null."""
     if column.null_count:
         column = column.fill_null(0)
-    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return to_numpy(column)
 
 
 def pair_columns(part: Part, chunk: Chunk) -> NDArray[np.float64]:
@@ -79,7 +80,7 @@ def comparable(left: pa.Array, right: pa.Array) -> tuple[NDArray[np.float64], ND
         left, right = _common(left, right)
     both = pa.concat_arrays([left, right]).dictionary_encode()
     rank = np.empty(len(both.dictionary) + 1)
-    rank[pc.sort_indices(both.dictionary).to_numpy()] = np.arange(len(both.dictionary))
+    rank[to_numpy(pc.sort_indices(both.dictionary))] = np.arange(len(both.dictionary))
     rank[-1] = np.nan
     values = rank[as_integers(both.indices.fill_null(-1))]
     return values[: len(left)], values[len(left) :]
@@ -138,8 +139,8 @@ def from_keys(keys: NDArray[np.int64], kind: pa.DataType, *, largest: bool) -> p
     plain = np.where(absent, 0, ~keys if largest else keys)
     if pa.types.is_float64(kind):
         bits = np.where(plain < 0, plain ^ ABSENT, plain)
-        return pa.array(bits.view(np.float64), pa.float64(), mask=absent)
-    whole = pa.array(plain, pa.int64(), mask=absent)
+        return from_numpy(bits.view(np.float64), absent)
+    whole = from_numpy(plain, absent)
     if pa.types.is_boolean(kind):
         return whole.cast(pa.bool_())
     if pa.types.is_date32(kind):

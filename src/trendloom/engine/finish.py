@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom import bigint
+from trendloom.engine.arrow import from_numpy
 from trendloom.engine.columns import from_keys
 from trendloom.engine.lanes import Extremum, lanes_of
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers
@@ -34,16 +35,14 @@ def value_column(
         if lane.operand is None:
             # Lengths are kept as they are, negative for the largest.
             missing = ~rows.found
-            array = pa.array(
-                np.where(missing, 0, -keys if lane.largest else keys), kind, mask=missing
-            )
+            array = from_numpy(np.where(missing, 0, -keys if lane.largest else keys), missing)
         else:
             array = from_keys(keys, kind, largest=lane.largest)
         return array.type, None, array
     columns = [rows.columns[lane] for lane in lanes]
     if aggregate.log2:
         bits = columns[0].log2()
-        array = pa.array(bits, pa.float64(), mask=~columns[0].nonzero)
+        array = from_numpy(bits, ~columns[0].nonzero)
         return array.type, None, array
     match aggregate.function:
         case Function.COUNT:
@@ -52,7 +51,7 @@ def value_column(
             return _number(columns[0], ~columns[1].nonzero)
         case Function.AVG:
             values = _over(columns[0], columns[1])
-            array = pa.array(values, pa.float64(), mask=~columns[1].nonzero)
+            array = from_numpy(values, ~columns[1].nonzero)
             return array.type, None, array
         case _:
             array = _spread(columns, root=aggregate.function is Function.STDDEV)
@@ -64,9 +63,9 @@ def _number(
 ) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
     match column:
         case Doubles():
-            return pa.float64(), None, pa.array(column.to_float(), pa.float64(), mask=missing)
+            return pa.float64(), None, from_numpy(column.to_float(), missing)
         case Integers():
-            return pa.int64(), None, pa.array(column.v, pa.int64(), mask=missing)
+            return pa.int64(), None, from_numpy(column.v, missing)
         case Exact():
             text = [None if gone else str(v) for v, gone in zip(column.v, missing, strict=True)]
             return bigint.TYPE, bigint.MARK, pa.array(text, bigint.TYPE)
@@ -92,4 +91,4 @@ def _spread(columns: list[Column], *, root: bool) -> pa.Array:
         variance = np.where(np.isinf(n), variance, variance * (n / (n - 1)))
         values = np.sqrt(variance) if root else variance
         missing = ~(n >= 2)
-    return pa.array(np.where(missing, 0.0, values), pa.float64(), mask=missing)
+    return from_numpy(np.where(missing, 0.0, values), missing)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined
 from trendloom.kernels.extreme import ABSENT
@@ -127,14 +128,14 @@ class Harvest:
             or [0],
             np.int64,
         )
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        indices = to_numpy(encoded.indices.fill_null(-1)).astype(np.int64)
         return np.where(indices < 0, -1, lookup[np.maximum(indices, 0)])
 
     def decode(self, b: int, numbers: Ints) -> pa.Array:
         values = list(self.numbers[b]) if b < len(self.numbers) else []
         kind = self.types[b] if b < len(self.types) else pa.null()
         dictionary = pa.array(values, kind)
-        return dictionary.take(pa.array(numbers, pa.int64(), mask=numbers < 0))
+        return dictionary.take(from_numpy(numbers, numbers < 0))
 
     def rows(self) -> Rows | None:
         return Rows.join(self.parts) if self.parts else None

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom import bigint
+from trendloom.engine.arrow import from_numpy
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, mark_changes, same_partition
 from trendloom.engine.evaluate import Evaluator, State
 from trendloom.engine.finish import value_column
@@ -269,7 +270,7 @@ class Run:
         starts = np.flatnonzero(new_group)
         if len(starts) and plain:
             names = [f"p{k}" for k in range(plain)]
-            self._groups.append(keys.select(names).take(pa.array(starts)))
+            self._groups.append(keys.select(names).take(from_numpy(starts)))
         partitions = self._partition + np.arange(count) + (0 if continues else 1)
         self._group = int(groups[-1])
         self._partition = int(partitions[-1])
@@ -297,13 +298,13 @@ class Run:
             keep = self._changed(rows, arrays)
         else:
             keep = rows.found
-        start = pa.array(self.windows.start(rows.window), pa.int64())
-        end = pa.array(self.windows.end(rows.window), pa.int64())
+        start = from_numpy(self.windows.start(rows.window))
+        end = from_numpy(self.windows.end(rows.window))
         table = pa.Table.from_arrays(
             [start, end, *arrays],
             schema=pa.schema([("window_start", pa.int64()), ("window_end", pa.int64()), *fields]),
         )
-        return table.filter(pa.array(keep))
+        return table.filter(from_numpy(keep))
 
     def _rows(self) -> Rows:
         sides: list[Rows] = []
@@ -346,11 +347,11 @@ class Run:
             plain = [k.attribute for k in self.plan.group_by if k.variable is None]
             at = list(dict.fromkeys(plain)).index(key.attribute)
             if not self._groups:
-                return pa.array([], self.partition_types[at])
+                return pa.nulls(0, self.partition_types[at])
             column = join_batches(self._groups).column(f"p{at}")
             if isinstance(column, pa.DictionaryArray):
                 column = column.dictionary_decode()
-            return column.take(pa.array(rows.group))
+            return column.take(from_numpy(rows.group))
         position = self._group_variables.index(number)
         part = self.plan.part_of(key.variable)
         own = [b.key for b in self.plan.parts[part].bindings if b.kind is BindingKind.GROUP]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from trendloom.engine.arrow import from_numpy
 from trendloom.engine.columns import as_integers
 from trendloom.errors import LimitError
 from trendloom.kernels.program import Work
@@ -96,4 +97,4 @@ def _encode(part: Part, chunk: Chunk) -> tuple[Ints, dict[int, pa.Array]]:
 
 
 def _decode(dictionary: pa.Array, codes: Ints) -> pa.Array:
-    return dictionary.take(pa.array(codes, pa.int64(), mask=codes < 0))
+    return dictionary.take(from_numpy(codes, codes < 0))

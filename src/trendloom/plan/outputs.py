@@ -34,7 +34,8 @@ def plan_outputs(
         raise QueryMeaningError(
             "The query has no RETURN clause.",
             text=query.text,
-            remedy="Say what to aggregate, for example RETURN COUNT(*).",
+            remedy="Say what to aggregate, for example RETURN COUNT(*). Listing the trends "
+            "themselves is not available yet.",
         )
     outputs: list[Output] = []
     for item in query.returns:
@@ -56,9 +57,21 @@ def plan_outputs(
 
 
 def _grouped(query: Query, key: GroupKey) -> GroupKey:
-    for candidate in query.group_by:
-        if candidate.attribute == key.attribute and key.variable in (None, candidate.variable):
-            return candidate
+    candidates = [
+        candidate
+        for candidate in query.group_by
+        if candidate.attribute == key.attribute and key.variable in (None, candidate.variable)
+    ]
+    exact = [candidate for candidate in candidates if candidate.variable == key.variable]
+    if len(exact or candidates) == 1:
+        return (exact or candidates)[0]
+    if candidates:
+        raise QueryMeaningError(
+            f"'{key.attribute}' is in GROUP-BY more than once.",
+            text=query.text,
+            place=key.place,
+            remedy="Write " + " or ".join(f"{c.variable}.{c.attribute}" for c in candidates) + ".",
+        )
     raise QueryMeaningError(
         f"'{key.attribute}' is neither an aggregate nor in GROUP-BY.",
         text=query.text,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Grain(Enum):
-    """What is kept per partition and window (COGRA Table 5, and DESIGN's consumption)."""
+    """What is kept per partition and window (COGRA Table 5)."""
 
     PATTERN = "pattern"
     """One counter: the planner proved that at most one state holds partial trends."""

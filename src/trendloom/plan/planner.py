@@ -216,7 +216,7 @@ def _bare_conjunction(trees: Iterable[exp.Expression]) -> exp.Expression | None:
         for column in list(bare.find_all(exp.Column)):
             column.replace(exp.column(column.name, quoted=True))
         whole = bare if whole is None else exp.And(this=whole, expression=bare)
-    return whole
+    return whole.this if isinstance(whole, exp.Paren) else whole
 
 
 # ── correlated conditions ────────────────────────────────────────────────────────────────────

@@ -216,7 +216,7 @@ def _row(query: Query, group: Group, results: list[Match]) -> Row:
 
 def _group_value(query: Query, wanted: GroupKey, group: Group) -> Any:
     for key, value in zip(query.group_by, group, strict=True):
-        if key == wanted:
+        if key == wanted or (key.attribute == wanted.attribute and wanted.variable is None):
             return value
     raise QueryMeaningError(f"{wanted} is not in GROUP-BY.", text=query.text)
 

@@ -105,4 +105,4 @@ def _empty(plan: Plan) -> pa.Table:
     """No rows of unknown types: an empty list has no columns to look at."""
     names = [output.name for output in plan.outputs if not output.hidden]
     columns = ["window_start", "window_end", *names]
-    return pa.table({name: pa.array([], pa.null()) for name in columns})
+    return pa.table({name: pa.nulls(0) for name in columns})
