@@ -49,6 +49,11 @@ def query(text: str | Query) -> TrendQuery:
     """Parse and check a query. Errors point at the place in the text."""
     from trendloom.plan.planner import plan
 
+    if not isinstance(text, str | Query):
+        raise TrendloomError(
+            f"A query is text, not {text.__class__.__name__}.",
+            remedy="Pass the query first, then the events.",
+        )
     return TrendQuery(plan(parse(text) if isinstance(text, str) else text))
 
 

@@ -31,6 +31,18 @@ class Chunk:
     def __len__(self) -> int:
         return int(self.batch.num_rows)
 
+    def head(self, rows: int) -> Chunk:
+        """The first rows."""
+        bounds = np.append(self.bounds[self.bounds < rows], rows)
+        return Chunk(
+            self.batch.slice(0, rows),
+            self.keys,
+            self.time[:rows],
+            self.order[:rows],
+            self.mask[:rows],
+            bounds,
+        )
+
     def operand(self, number: int) -> pa.Array:
         return self.batch.column(f"x{number}")
 

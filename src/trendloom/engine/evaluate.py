@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trendloom.engine.arrow import from_numpy
 from trendloom.engine.inputs import (
+    Centre,
     double_rows,
     doubles,
     feeding_variables,
@@ -52,6 +54,19 @@ class Slots:
     columns: dict[Lane, Column]
     extremes: dict[Extremum, Ints]
 
+    def with_trends(self) -> Slots:
+        """Without the slots that found nothing, which often are most."""
+        if self.found.all():
+            return self
+        rows = np.flatnonzero(self.found)
+        return Slots(
+            self.run[rows],
+            tuple(values.take(from_numpy(rows)) for values in self.groups),
+            self.found[rows],
+            {lane: column.take(rows) for lane, column in self.columns.items()},
+            {lane: keys[rows] for lane, keys in self.extremes.items()},
+        )
+
 
 @dataclass(frozen=True)
 class State:
@@ -85,8 +100,8 @@ class Evaluator:
     letter_types: tuple[str, ...]
     """Event types of the scan's letters."""
     operand_types: tuple[pa.DataType, ...]
-    centres: dict[int, float]
-    """Per operand: the constant that centred sums are relative to."""
+    centres: dict[int, Centre]
+    """Per operand: what centred sums are relative to."""
 
     @property
     def folds(self) -> bool:
@@ -240,12 +255,12 @@ class Evaluator:
             np.add.at(total, slot, values)
             columns[lane] = Doubles(total, np.zeros(slots, np.int64))
             if is_whole(lane, self.operand_types):
-                size = np.zeros(slots)
-                np.add.at(size, slot, np.abs(values))
-                if size.max(initial=0.0) >= 2.0**62:
-                    raise overflow()
+                order = np.argsort(slot, kind="stable")
+                starts = np.flatnonzero(np.diff(slot[order], prepend=-1))
                 exact = np.zeros(slots, np.int64)
-                np.add.at(exact, slot, integers(chunk, lane)[event])
+                if len(starts):
+                    added = Integers(integers(chunk, lane)[event][order]).sum_runs(starts)
+                    exact[slot[order][starts]] = added.v
                 columns[lane] = Integers(exact)
         return columns
 

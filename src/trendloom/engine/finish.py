@@ -10,7 +10,8 @@ import pyarrow as pa
 from trendloom import bigint
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.columns import from_keys
-from trendloom.engine.lanes import Extremum, lanes_of
+from trendloom.engine.inputs import Centre
+from trendloom.engine.lanes import Extremum, Sum, lanes_of
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers
 from trendloom.language.nodes import Aggregate, Function
 
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 
 def value_column(
-    plan: Plan, aggregate: Aggregate, rows: Rows, types: Sequence[pa.DataType]
+    plan: Plan,
+    aggregate: Aggregate,
+    rows: Rows,
+    types: Sequence[pa.DataType],
+    centres: dict[int, Centre],
 ) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
     """(type, field metadata, values) of an aggregate for every row."""
     lanes = lanes_of(plan, aggregate)
@@ -54,7 +59,10 @@ def value_column(
             array = from_numpy(values, ~columns[1].nonzero)
             return array.type, None, array
         case _:
-            array = _spread(columns, root=aggregate.function is Function.STDDEV)
+            assert isinstance(lanes[0], Sum)
+            assert lanes[0].operand is not None
+            scale = centres.get(lanes[0].operand, Centre()).scale
+            array = _spread(columns, scale, root=aggregate.function is Function.STDDEV)
             return array.type, None, array
 
 
@@ -78,17 +86,17 @@ def _over(left: Column, right: Column) -> NDArray[np.float64]:
     return left.to_doubles().over(right.to_doubles())
 
 
-def _spread(columns: list[Column], *, root: bool) -> pa.Array:
+def _spread(columns: list[Column], scale: float, *, root: bool) -> pa.Array:
     """The sample variance from centred sums: (S₂ − S₁²/n) / (n − 1)."""
     first, second, count = (column.to_doubles() for column in columns)
     mean = first.over(count)
     square = second.over(count)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         n = count.to_float()
         variance = square - mean * mean
         # What is left of a difference that cancels to its last bits is rounding, not variance.
         variance = np.where(variance < 1e-14 * square, 0.0, variance)
         variance = np.where(np.isinf(n), variance, variance * (n / (n - 1)))
-        values = np.sqrt(variance) if root else variance
+        values = np.sqrt(variance) / scale if root else variance / scale / scale
         missing = ~(n >= 2)
     return from_numpy(np.where(missing, 0.0, values), missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,30 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """Centred values are (x − middle) · scale: near 1, so squares neither cancel nor overflow."""
+
+    middle: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def near(cls, values: Floats) -> Centre | None:
+        """Chosen once, by the first values seen; None if there are none yet."""
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return None
+        low, high = float(values.min()), float(values.max())
+        middle = float(np.mean(values / 2.0**64)) * 2.0**64
+        spread = max(high / 2 - middle / 2, middle / 2 - low / 2)
+        return cls(middle, 2.0 ** -np.clip(np.frexp(spread)[1], -900, 1000) if spread else 1.0)
+
+    def of(self, values: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (values - self.middle) * self.scale
+
+
 EVERY_VARIABLE = -1
 COUNT_LANE = -2
 
@@ -31,13 +56,13 @@ def integers(chunk: Chunk, lane: Sum) -> Ints:
     return valid(column).astype(np.int64) if lane.power == 0 else as_integers(column)
 
 
-def doubles(chunk: Chunk, lane: Sum, centres: dict[int, float]) -> Floats:
+def doubles(chunk: Chunk, lane: Sum, centres: dict[int, Centre]) -> Floats:
     """What each event adds to a lane of doubles; 0 for nulls."""
     if lane.operand is None or lane.power == 0:
         return integers(chunk, lane).astype(np.float64)
     values = as_doubles(chunk.operand(lane.operand), np.nan)
     if lane.centred:
-        values = values - centres.get(lane.operand, 0.0)
+        values = centres.get(lane.operand, Centre()).of(values)
     if lane.power == 2:
         values = values * values
     return np.where(np.isnan(values), 0.0, values)
@@ -52,7 +77,7 @@ def integer_rows(chunk: Chunk, lanes: Sequence[Sum]) -> Ints:
 
 
 def double_rows(
-    chunk: Chunk, lanes: Sequence[Sum], centres: dict[int, float], *, magnitudes: int = 0
+    chunk: Chunk, lanes: Sequence[Sum], centres: dict[int, Centre], *, magnitudes: int = 0
 ) -> Floats:
     """The same; of the first `magnitudes` lanes only the magnitudes."""
     if not lanes:

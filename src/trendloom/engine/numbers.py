@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 RADIX_BITS = 256
 FAR = 5_000
 """Exponents differ by more than this: the smaller number is nothing beside the larger."""
-INT64_MAX = np.iinfo(np.int64).max
+INT64_MAX = int(np.iinfo(np.int64).max)
+CERTAIN = 2.0**62
+"""Magnitudes that add up to less, even rounded, cannot wrap 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,16 @@ class Integers:
         return Integers(self.v[rows])
 
     def sum_runs(self, starts: NDArray[np.int64]) -> Integers:
-        _check(np.add.reduceat(np.abs(self.v.astype(np.float64)), starts))
-        return Integers(np.add.reduceat(self.v, starts))
+        size = np.add.reduceat(np.abs(self.v.astype(np.float64)), starts)
+        if size.max(initial=0.0) < CERTAIN:
+            return Integers(np.add.reduceat(self.v, starts))
+        return _fitting(np.add.reduceat(self.v.astype(np.object_), starts))
 
     def times(self, other: Integers) -> Integers:
-        _check(self.v.astype(np.float64) * other.v.astype(np.float64))
-        return Integers(self.v * other.v)
+        size = np.abs(self.v.astype(np.float64) * other.v.astype(np.float64))
+        if size.max(initial=0.0) < CERTAIN:
+            return Integers(self.v * other.v)
+        return _fitting(self.v.astype(np.object_) * other.v.astype(np.object_))
 
     def minus(self, other: Integers) -> Integers:
         return Integers(self.v - other.v)
@@ -185,10 +191,11 @@ def joined(parts: Sequence[Column]) -> Column:
             return Exact(np.concatenate([p.v for p in parts if isinstance(p, Exact)]))
 
 
-def _check(magnitudes: NDArray[np.float64]) -> None:
-    """Sums below 2**62 by this bound cannot have wrapped; the rest is refused, never wrapped."""
-    if len(magnitudes) and magnitudes.max(initial=0.0) >= 2.0**62:
+def _fitting(values: NDArray[np.object_]) -> Integers:
+    """Python's integers as 64-bit ones, or an error."""
+    if any(not -INT64_MAX - 1 <= value <= INT64_MAX for value in values):
         raise overflow()
+    return Integers(values.astype(np.int64))
 
 
 def overflow() -> NumberError:

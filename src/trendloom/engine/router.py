@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.inputs import Centre
     from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Part
 
@@ -96,7 +97,7 @@ class Router:
     # ── cells of each semiring; of width 0 where it is not in use ────────────────────────────
 
     def scaled(
-        self, lanes: Sequence[Sum] | None, centres: dict[int, float], *, magnitudes: int = 0
+        self, lanes: Sequence[Sum] | None, centres: dict[int, Centre], *, magnitudes: int = 0
     ) -> Scaled:
         cells, slots, width = self._shape(lanes)
         return Scaled(

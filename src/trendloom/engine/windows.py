@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import InputError, LimitError, QueryMeaningError
 from trendloom.kernels import windows as kernel
 from trendloom.language.nodes import CountWindow, Duration, TimeWindow
 from trendloom.plan.plan import Plan, WindowStrategy
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
 
     Ints = NDArray[np.int64]
+
+
+MAX_WINDOWS = 20_000_000
+LAST_TIME = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,29 @@ class Windows:
                     chunk.bounds[:-1], chunk.bounds[1:], np.arange(count), np.zeros(count, np.int64)
                 )
             case WindowStrategy.SLIDING:
-                return Runs(*kernel.sliding(chunk.time, chunk.bounds, self.within, self.slide))
+                self._check_range(chunk)
+                bounds = self.within, self.slide, MAX_WINDOWS
+                runs = Runs(*kernel.sliding(chunk.time, chunk.bounds, *bounds))
+                if len(runs) == MAX_WINDOWS:
+                    raise LimitError(
+                        f"More than {MAX_WINDOWS:,} windows over {len(chunk):,} events.",
+                        remedy="Use a larger SLIDE.",
+                    )
+                return runs
             case WindowStrategy.COUNTED:
                 return Runs(*kernel.counted(chunk.bounds, self.within, self.slide))
             case WindowStrategy.CHANGES:
+                self._check_range(chunk)
                 return Runs(*kernel.changes(chunk.time, chunk.bounds, self.within))
+
+    def _check_range(self, chunk: Chunk) -> None:
+        """Window bounds are 64-bit ticks too."""
+        room = LAST_TIME - self.within - self.slide
+        if len(chunk) and max(-int(chunk.time.min()), int(chunk.time.max())) > room:
+            raise InputError(
+                "An event's time is too near the ends of the 64-bit range for its windows.",
+                remedy="Times in such a distance are probably wrong; drop or correct those rows.",
+            )
 
     def start(self, window: Ints) -> Ints:
         if self.strategy is WindowStrategy.CHANGES:

@@ -456,16 +456,21 @@ def fold_doubles(
         at = lo[run]
         if near:
             for k in range(cells):
-                for _ in range(exponent - e[run, k]):
-                    m[run, k] *= SHRINK
+                if m[run, k] != 0.0:
+                    for _ in range(exponent - e[run, k]):
+                        m[run, k] *= SHRINK
                 near = near and (m[run, k] == 0.0 or abs(m[run, k]) >= FAINT)
                 e[run, k] = exponent
             if near:
                 at, exponent = advance(
                     table, order, code, at, hi[run], m[run], exponent, feeds, keeps, x, room, flag
                 )
-                for k in range(cells):
-                    e[run, k] = exponent if m[run, k] != 0.0 else 0
+            # Back to an exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
+            for k in range(cells):
+                e[run, k] = exponent if m[run, k] != 0.0 else 0
+                while e[run, k] > 0 and abs(m[run, k]) < 1.0:
+                    m[run, k] *= RADIX
+                    e[run, k] -= 1
         if at < hi[run]:
             walk(table, order, code, at, hi[run], m[run], e[run], var, x)
 

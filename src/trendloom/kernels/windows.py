@@ -33,8 +33,8 @@ def _columns(rows: Ints, n: int) -> Runs:
 
 
 @njit(cache=True, nogil=True)
-def sliding(time: Ints, bounds: Ints, within: int, slide: int) -> Runs:
-    """Windows [k·slide, k·slide + within) aligned to 0."""
+def sliding(time: Ints, bounds: Ints, within: int, slide: int, most: int) -> Runs:
+    """Windows [k·slide, k·slide + within) aligned to 0; stops after `most` of them."""
     rows = np.empty((max(16, bounds.shape[0]), 4), np.int64)
     n = 0
     for partition in range(bounds.shape[0] - 1):
@@ -43,7 +43,7 @@ def sliding(time: Ints, bounds: Ints, within: int, slide: int) -> Runs:
             continue
         hi = lo
         k = (time[lo] - within) // slide + 1
-        while lo < end:
+        while lo < end and n < most:
             start = k * slide
             stop = start + within
             while lo < end and time[lo] < start:

@@ -28,6 +28,8 @@ START = -1
 DEAD = -1
 MAX_STATES = 4_096
 MAX_ARROWS = 200_000
+MAX_WORK = 1_000_000
+"""Steps looked at while building: seconds, never minutes."""
 MAX_GUARDS_PER_STEP = 8
 
 
@@ -149,6 +151,7 @@ class _Builder:
         self.numbers: dict[State, int] = {}
         self.order: list[State] = []
         self.arrows: list[Arrow] = []
+        self.work = 0
         self.successors: dict[int, dict[int, Guards]] = {}
         for (p, q), guards in positions.follow.items():
             self.successors.setdefault(p, {})[q] = guards
@@ -174,6 +177,9 @@ class _Builder:
     ) -> None:
         reached: dict[int, dict[int, Guards]] = {}
         for targets in follow.values():
+            self.work += len(targets)
+            if self.work > MAX_WORK:
+                raise _too_large(f"{MAX_WORK:,} steps to build")
             for q, guards in targets.items():
                 by_position = reached.setdefault(self.index[self.positions.labels[q]], {})
                 by_position[q] = either(by_position[q], guards) if q in by_position else guards

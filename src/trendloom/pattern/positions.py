@@ -18,6 +18,7 @@ from trendloom.language.nodes import Both, Either, Event, Not, Pattern, Repeat, 
 from trendloom.pattern.guards import FREE, NEVER, Guards, both, either, guarded_by
 
 MAX_POSITIONS = 1_000
+MAX_LINKS = 100_000
 
 Key = TypeVar("Key")
 
@@ -96,6 +97,11 @@ class Positions:
         return Fragment(empty, first, last)
 
     def _link(self, left: Fragment, right: Fragment) -> None:
+        if len(left.last) * len(right.first) + len(self.follow) > MAX_LINKS:
+            raise LimitError(
+                f"The pattern has more than {MAX_LINKS:,} possible steps.",
+                remedy="Lower the bounds of {m,n}, or nest fewer optional parts.",
+            )
         for p, leaving in left.last.items():
             for q, entering in right.first.items():
                 _add(self.follow, (p, q), both(leaving, entering))

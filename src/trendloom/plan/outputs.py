@@ -19,6 +19,7 @@ from trendloom.language.nodes import (
     Values,
 )
 from trendloom.plan.plan import Output
+from trendloom.plan.shape import negated_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,14 @@ def plan_outputs(
             case Aggregate() as aggregate:
                 _check_aggregate(query, aggregate, variables)
                 outputs.append(Output(item.name, aggregate))
-        if outputs[-1].name in RESERVED or outputs[-1].name in [o.name for o in outputs[:-1]]:
+        if outputs[-1].name in RESERVED:
+            raise QueryMeaningError(
+                f"'{outputs[-1].name}' is a column of every result.",
+                text=query.text,
+                place=item.value.place,
+                remedy="Choose another alias.",
+            )
+        if outputs[-1].name in [o.name for o in outputs[:-1]]:
             raise QueryMeaningError(
                 f"Two result columns are called '{outputs[-1].name}'.",
                 text=query.text,
@@ -84,6 +92,13 @@ def _check_aggregate(query: Query, aggregate: Aggregate, variables: Sequence[set
     known = set().union(*variables)
     argument = aggregate.argument
     if isinstance(argument, Occurrences | Values) and argument.variable not in known:
+        if argument.variable in [event.variable for event in negated_events(query.pattern)]:
+            raise QueryMeaningError(
+                f"'{argument.variable}' is negated, so no trend has one.",
+                text=query.text,
+                place=argument.place,
+                remedy="Aggregate another variable.",
+            )
         raise QueryMeaningError(
             f"Unknown variable '{argument.variable}' in RETURN or HAVING.",
             text=query.text,

@@ -143,6 +143,16 @@ class Plan:
         """How many leading partition attributes are GROUP-BY attributes."""
         return sum(key.variable is None for key in self.group_by)
 
+    @property
+    def all_parts(self) -> list[Part]:
+        """The parts, and behind them the one that counts their overlap."""
+        return [*self.parts, *([] if self.overlap is None else [self.overlap])]
+
+    @property
+    def group_variables(self) -> list[int]:
+        """Places in GROUP-BY of attributes of variables."""
+        return [k for k, key in enumerate(self.group_by) if key.variable is not None]
+
     def part_of(self, variable: str) -> int:
         """The part whose trends hold the variable."""
         return next(i for i, p in enumerate(self.parts) if variable in p.automaton.variables)

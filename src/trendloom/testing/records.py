@@ -106,7 +106,9 @@ def read_events(
         at = clock.read(row[time])
         order = (at,) if tiebreak is None else (at, row[tiebreak])
         kind = event_type if event_type is not None else row.get(type or "type")
-        records.append(Record(index, at, order, str(kind), row))
+        # NaN is no value, wherever it stands (choice 15).
+        values = {name: None if is_nan(value) else value for name, value in row.items()}
+        records.append(Record(index, at, order, str(kind), values))
     return tuple(sorted(records, key=lambda record: record.order))
 
 

@@ -57,6 +57,11 @@ class Binder:
         return safe
 
     def _column(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Div):
+            # A double divided by zero would be infinite; everywhere else it is null.
+            zero = exp.Literal.number(0)
+            node.set("expression", exp.Nullif(this=node.expression.copy(), expression=zero))
+            return node
         if not isinstance(node, exp.Column):
             return node
         column = duck.column(node.name)
@@ -66,7 +71,7 @@ class Binder:
     def _columns_of(self, tree: exp.Expr) -> str:
         names = dict.fromkeys(column.name for column in tree.find_all(exp.Column))
         types = ", ".join(f"'{name}' is {self._schema[name]}" for name in names)
-        return f"In the events, {types}. Compare values of one type, or use CAST." if types else ""
+        return f"In the events, {types}. Compare values of one type." if types else ""
 
 
 def _compares(node: exp.Expr) -> bool:

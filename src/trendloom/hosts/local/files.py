@@ -111,4 +111,5 @@ def _nearby(path: Path) -> str:
 
     if not path.parent.is_dir():
         return f"The folder '{path.parent}' does not exist either."
-    return did_you_mean(path.name, (p.name for p in path.parent.iterdir()))
+    known = (p.name for p in path.parent.iterdir() if p.is_file() and format_of(p) is not None)
+    return did_you_mean(path.name, known)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
-from trendloom.hosts.local.columns import check_time, check_type
+from trendloom.hosts.local.columns import check_attributes, check_time, check_type
 from trendloom.hosts.local.having import filter_rows, sort_rows
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
@@ -50,6 +50,9 @@ def run_local(
     """All rows of a plan over a bounded input."""
     with open_events(events) as source:
         if source.is_empty:
+            # Names are known (a header) or not (an empty list); types are not.
+            named = [name for name in (time, type, tiebreak) if name is not None]
+            check_attributes(source, [*named, *plan.scan.attributes])
             return Outcome(_empty(plan), 0, 0)
         axis = check_time(source, time, tick=tick)
         type_column, one_type = check_type(source, type, event_type)

@@ -312,7 +312,7 @@ def _fit(binder: Binder, operand: Operand) -> exp.Expr:
         needed = "a number" if operand.kind is Kind.NUMBER else "a number, a time or a boolean"
         raise InputError(
             f"{operand.reason} needs {needed}, but '{duck.text(operand.tree)}' is {found}.",
-            remedy="Use another attribute, or CAST it.",
+            remedy="Use another attribute, or convert the column before the query.",
         )
     return fitted
 
@@ -335,7 +335,7 @@ def _failed(error: Exception) -> Exception:
         )
     return InputError(
         f"The events could not be read or computed: {duck.first_line(error)}",
-        remedy="If a number is out of range, CAST the attribute to DOUBLE in the query; "
+        remedy="If a number is out of range, convert the column to DOUBLE before the query; "
         "if a text file has a value of another type, repair it or convert the file to Parquet.",
     )
 

@@ -1,0 +1,127 @@
+"""Harvested lanes → the result table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from trendloom import bigint
+from trendloom.engine.arrow import from_numpy
+from trendloom.engine.finish import value_column
+from trendloom.engine.harvest import EVERY, Harvest, Rows, on_change, paired
+from trendloom.language.nodes import Aggregate, Function, GroupKey
+from trendloom.plan.plan import BindingKind, Part, Plan, WindowStrategy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.groups import Groups
+    from trendloom.engine.windows import Windows
+
+    Ints = NDArray[np.int64]
+
+
+def all_rows(
+    plan: Plan,
+    evaluators: list[Evaluator],
+    harvests: list[Harvest],
+    timeline: dict[int, dict[int, Ints]],
+    row_partition: list[list[Ints]],
+) -> Rows:
+    """One row per window and group: partitions added up, sides of AND paired."""
+    sides: list[Rows] = []
+    for k, harvest in enumerate(harvests):
+        rows = harvest.rows() or _no_rows(evaluators[k], len(plan.group_variables))
+        rows = _place_values(rows, plan.group_variables, _group_keys(plan.all_parts[k]))
+        if plan.strategy is WindowStrategy.CHANGES:
+            partition = np.concatenate(row_partition[k] or [np.zeros(0, np.int64)])
+            rows = on_change(rows, timeline, partition)
+        sides.append(rows.merged())
+    if len(plan.parts) == 1:
+        return sides[0]
+    both = sides.pop() if plan.overlap is not None else None
+    return paired(sides, both).merged()
+
+
+def result_table(
+    plan: Plan,
+    windows: Windows,
+    evaluators: list[Evaluator],
+    harvests: list[Harvest],
+    groups: Groups,
+    rows: Rows,
+) -> pa.Table:
+    """Window bounds in ticks, then every output, hidden ones included."""
+    types = evaluators[0].operand_types
+    centres = {k: centre for e in evaluators for k, centre in e.centres.items()}
+    fields = [pa.field("window_start", pa.int64()), pa.field("window_end", pa.int64())]
+    arrays = [from_numpy(windows.start(rows.window)), from_numpy(windows.end(rows.window))]
+    for output in plan.outputs:
+        metadata = None
+        match output.value:
+            case GroupKey() as key:
+                array = _group_column(plan, harvests, groups, key, rows)
+            case Aggregate() as aggregate:
+                _, metadata, array = value_column(plan, aggregate, rows, types, centres)
+        fields.append(pa.field(output.name, array.type, metadata=metadata))
+        arrays.append(array)
+    changes = plan.strategy is WindowStrategy.CHANGES
+    keep = _changed(plan, rows, arrays[2:]) if changes else rows.found
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields)).filter(from_numpy(keep))
+
+
+def _group_keys(part: Part) -> list[int]:
+    """The part's grouping variables, by their place in GROUP-BY."""
+    return [b.key for b in part.bindings if b.kind is BindingKind.GROUP and b.key is not None]
+
+
+def _place_values(rows: Rows, wanted: list[int], own: list[int]) -> Rows:
+    """The values of the part's grouping variables in GROUP-BY order, EVERY for the others'."""
+    values = np.full((len(rows), len(wanted)), EVERY, np.int64)
+    for b, key in enumerate(own):
+        values[:, wanted.index(key)] = rows.values[:, b]
+    return Rows(rows.group, rows.window, values, rows.found, rows.columns, rows.extremes)
+
+
+def _no_rows(evaluator: Evaluator, variables: int) -> Rows:
+    """What an input without events gives: lanes of no rows."""
+    none = np.zeros(0, np.int64)
+    columns, extremes = evaluator.empty()
+    values = np.zeros((0, variables), np.int64)
+    return Rows(none, none, values, np.zeros(0, np.bool_), columns, extremes)
+
+
+def _group_column(
+    plan: Plan, harvests: list[Harvest], groups: Groups, key: GroupKey, rows: Rows
+) -> pa.Array:
+    if key.variable is None:
+        plain = dict.fromkeys(k.attribute for k in plan.group_by if k.variable is None)
+        return groups.column(list(plain).index(key.attribute), rows.group)
+    number = plan.group_by.index(key)
+    part = plan.part_of(key.variable)
+    position = plan.group_variables.index(number)
+    binding = _group_keys(plan.parts[part]).index(number)
+    return harvests[part].decode(binding, rows.values[:, position])
+
+
+def _changed(plan: Plan, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_]:
+    """Rows whose RETURN values differ from the group's row before (at first: from no trend)."""
+    visible: list[list[object]] = []
+    nothing: list[object] = []
+    for array, output in zip(arrays, plan.outputs, strict=True):
+        if isinstance(output.value, Aggregate) and not output.hidden:
+            exact = array.type == bigint.TYPE
+            visible.append([*(bigint.as_integers(array) if exact else array.to_pylist())])
+            counts = output.value.function is Function.COUNT and not output.value.log2
+            nothing.append(0 if counts else None)
+    before: dict[tuple[int, ...], list[object]] = {}
+    keep = np.zeros(len(rows), np.bool_)
+    for row in range(len(rows)):
+        key = (int(rows.group[row]), *(int(v) for v in rows.values[row]))
+        now = [column[row] for column in visible]
+        keep[row] = now != before.get(key, nothing)
+        before[key] = now
+    return keep
