@@ -56,6 +56,20 @@ class Table(NamedTuple):
     """[code, k] states whose partial trends the code consumes (all of them, if contiguous)."""
 
 
+class Counting(NamedTuple):
+    """What `sprint_counting` reads of a table."""
+
+    target: Ints
+    finished: Ints
+    begins: NDArray[Any]
+    source: Ints
+    eats: Ints
+    keeps: NDArray[Any]
+    """[code] 0 if the code consumes what its target holds, else 1."""
+    counts: NDArray[Any]
+    """Room for the counts of simultaneous events."""
+
+
 def _wraps(a: Any, b: Any, total: Any) -> int:
     """Negative if the integers a + b wrapped to `total`; doubles never wrap."""
     return 0 if isinstance(total, float) else (a ^ total) & (b ^ total)
@@ -140,14 +154,25 @@ def _feeds(table: Table, var: Ints) -> NDArray[np.bool_]:
 
 
 @njit(cache=True, nogil=True)
-def _keeps(table: Table, values: NDArray[Any]) -> NDArray[Any]:
-    """[code]: 0 if the code consumes what its target holds, else 1, as a number to multiply by."""
-    keeps = np.ones(table.target.shape[0], values.dtype)
-    for c in range(table.target.shape[0]):
+def _counting(table: Table, values: NDArray[Any]) -> Counting:
+    """The table for counting: step 0 only, every array contiguous, so that an index is one load."""
+    codes = table.target.shape[0]
+    keeps = np.ones(codes, values.dtype)
+    begins = np.zeros(codes, values.dtype)
+    for c in range(codes):
+        begins[c] = table.begins[c, 0]
         for k in range(table.eats.shape[1]):
             if table.eats[c, k] == table.target[c, 0]:
                 keeps[c] = 0
-    return keeps
+    return Counting(
+        np.ascontiguousarray(table.target[:, 0]),
+        np.ascontiguousarray(table.finished[:, 0]),
+        begins,
+        np.ascontiguousarray(table.source[:, 0, :]),
+        table.eats,
+        keeps,
+        np.zeros(CROWD, values.dtype),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -253,15 +278,15 @@ def sprint(
 
 @njit(cache=True, nogil=True)
 def sprint_counting(
-    table: Table,
+    plain: Counting,
+    finishing: bool,
+    sink: int,
     order: Ints,
     code: NDArray[Any],
     at: int,
     end: int,
     values: NDArray[Any],
     exponent: int,
-    keeps: NDArray[Any],
-    counts: NDArray[Any],
     flag: Ints,
 ) -> tuple[int, int]:
     """`sprint` where only trends are counted and every code has one step: a third of the time."""
@@ -270,11 +295,8 @@ def sprint_counting(
     shrink = values.dtype.type(SHRINK)
     for _ in range(exponent):
         unit = unit * shrink
-    target, finished, begins = table.target[:, 0], table.finished[:, 0], table.begins[:, 0]
-    source, eats = table.source[:, 0], table.eats
+    target, finished, begins, source, eats, keeps, counts = plain
     sources, eaten = source.shape[1], eats.shape[1]
-    sink = table.states + 2
-    finishing = table.semantics != ANY
     late = exponent > 2
     wrapped = 0
 
@@ -292,10 +314,12 @@ def sprint_counting(
                 count += more
             if late & (begins[c] != 0) & (values[target[c]] == zero):
                 return first, exponent
-            # Read before the zeros are written: waiting for them would be a third of the time.
-            held = values[target[c]] * keeps[c]
-            for k in range(eaten):
-                values[eats[c, k]] = zero
+            held = values[target[c]]
+            if eaten > 0:
+                # Read before the zeros are written: waiting for them is a third of the time.
+                held *= keeps[c]
+                for k in range(eaten):
+                    values[eats[c, k]] = zero
             total = held + count
             wrapped |= _wraps(held, count, total)
             values[target[c]] = total
@@ -332,12 +356,18 @@ def sprint_counting(
             for event in range(first, at):
                 c = code[event]
                 count = counts[event - first]
-                for cell in (target[c], finished[c]):
-                    total = values[cell] + count
-                    wrapped |= _wraps(values[cell], count, total)
-                    values[cell] = total
+                held = values[target[c]]
+                total = held + count
+                wrapped |= _wraps(held, count, total)
+                values[target[c]] = total
+                full |= _is_full(total)
+                if finishing:
+                    held = values[finished[c]]
+                    total = held + count
+                    wrapped |= _wraps(held, count, total)
+                    values[finished[c]] = total
                     full |= _is_full(total)
-                values[sink] = zero
+                    values[sink] = zero
         if full:
             exponent += 1
             late = exponent > 2
@@ -357,16 +387,16 @@ def advance(
     end: int,
     values: NDArray[Any],
     exponent: int,
+    plain: Counting,
     feeds: NDArray[np.bool_],
-    keeps: NDArray[Any],
     x: NDArray[Any],
-    room: NDArray[Any],
     flag: Ints,
 ) -> tuple[int, int]:
     """The faster of the two sprints where it goes, the other where it stops."""
     if feeds.shape[1] == 1 and feeds.shape[2] == 1:
+        finishing, sink = table.semantics != ANY, table.states + 2
         at, exponent = sprint_counting(
-            table, order, code, at, end, values, exponent, keeps, room, flag
+            plain, finishing, sink, order, code, at, end, values, exponent, flag
         )
         if at == end:
             return at, exponent
@@ -443,8 +473,7 @@ def fold_doubles(
 ) -> None:
     """Runs events `lo[r] : hi[r]` through row r of the state, for every r."""
     flag = np.zeros(1, np.int64)
-    feeds, keeps = _feeds(table, var), _keeps(table, m)
-    room = np.zeros(CROWD, m.dtype)
+    feeds, plain = _feeds(table, var), _counting(table, m)
     cells = m.shape[1]
     for run in range(lo.shape[0]):
         exponent = 0
@@ -463,7 +492,7 @@ def fold_doubles(
                 e[run, k] = exponent
             if near:
                 at, exponent = advance(
-                    table, order, code, at, hi[run], m[run], exponent, feeds, keeps, x, room, flag
+                    table, order, code, at, hi[run], m[run], exponent, plain, feeds, x, flag
                 )
             # Back to an exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
             for k in range(cells):
@@ -488,8 +517,7 @@ def fold_integers(
 ) -> bool:
     """The same with 64-bit integers. False: some sum overflowed, and nothing here is right."""
     flag = np.zeros(1, np.int64)
-    feeds, keeps = _feeds(table, var), _keeps(table, values)
-    room = np.zeros(CROWD, np.int64)
+    feeds, plain = _feeds(table, var), _counting(table, values)
     for run in range(lo.shape[0]):
-        advance(table, order, code, lo[run], hi[run], values[run], 0, feeds, keeps, x, room, flag)
+        advance(table, order, code, lo[run], hi[run], values[run], 0, plain, feeds, x, flag)
     return flag[0] >= 0
