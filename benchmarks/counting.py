@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from trendloom.kernels.fold import Table
+    from trendloom.kernels.table import Table
     from trendloom.plan.plan import Plan
 
 RADIX_BITS = 256

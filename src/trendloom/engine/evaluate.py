@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.layout import Layout
     from trendloom.engine.windows import Runs
-    from trendloom.kernels.fold import Table
+    from trendloom.kernels.table import Table
     from trendloom.plan.plan import Part
 
     Ints = NDArray[np.int64]

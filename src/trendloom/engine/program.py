@@ -8,7 +8,7 @@ import numpy as np
 
 from trendloom.kernels import predicates as opcodes
 from trendloom.kernels import program as kernel
-from trendloom.kernels.fold import Table
+from trendloom.kernels.table import Table
 from trendloom.language.nodes import Semantics
 from trendloom.pattern.automaton import DEAD, START, Arrow
 from trendloom.plan.plan import BindingKind, Part

@@ -144,9 +144,9 @@ class Plan:
         return sum(key.variable is None for key in self.group_by)
 
     @property
-    def all_parts(self) -> list[Part]:
+    def all_parts(self) -> tuple[Part, ...]:
         """The parts, and behind them the one that counts their overlap."""
-        return [*self.parts, *([] if self.overlap is None else [self.overlap])]
+        return self.parts if self.overlap is None else (*self.parts, self.overlap)
 
     @property
     def group_variables(self) -> list[int]:

@@ -18,25 +18,15 @@ if TYPE_CHECKING:
 EXTREMES = {Function.MIN, Function.MAX}
 
 
-def structure_folds(part: Part) -> bool:
-    """Whether the pattern and WHERE allow the fold: type grain, no guards, nothing bound."""
-    return not (part.automaton.guards or part.adjacent or part.bindings)
-
-
 def folds(plan: Plan, part: Part) -> bool:
     """Whether the part is folded, with numbers as the plan chooses them."""
-    return structure_folds(part) and not extremes(plan, part) and not distinct(plan, part)
+    return part.foldable and not extremes(plan, part) and not distinct(plan, part)
 
 
 def streams(plan: Plan) -> bool:
     """Whether vectors, and no events, wait between batches."""
     simple = plan.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
-    return simple and all(folds(plan, part) for part in all_parts(plan))
-
-
-def all_parts(plan: Plan) -> tuple[Part, ...]:
-    """The sides, then the trends of both where they overlap."""
-    return plan.parts if plan.overlap is None else (*plan.parts, plan.overlap)
+    return simple and all(folds(plan, part) for part in plan.all_parts)
 
 
 def extremes(plan: Plan, part: Part) -> tuple[Aggregate, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trendloom.language.nodes import Occurrences, Semantics, Values
 from trendloom.pattern.automaton import DEAD
 from trendloom.pattern.picture import state_names
-from trendloom.plan.explaining.algorithm import all_parts, distinct, folds, streams
+from trendloom.plan.explaining.algorithm import distinct, folds, streams
 from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def time(plan: Plan, part: Part, windows_per_event: int | None) -> tuple[str, ..
 
 def memory(plan: Plan) -> str:
     """What waits in memory while the events of one partition after another go by."""
-    parts = all_parts(plan)
+    parts = plan.all_parts
     if streams(plan):
         states = " + ".join(str(len(part.automaton.states)) for part in parts)
         many = "state" if states == "1" else "states"

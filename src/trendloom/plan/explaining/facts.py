@@ -15,7 +15,7 @@ from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import all_parts, distinct, extremes, folds, streams
+from trendloom.plan.explaining.algorithm import distinct, extremes, folds, streams
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.wording import (
     anchored_texts,
@@ -174,7 +174,7 @@ class Facts:
 def gather(plan: Plan) -> Facts:
     """Reads the facts off the plan."""
     window = _window(plan)
-    parts = tuple(_part(plan, part, window) for part in all_parts(plan))
+    parts = tuple(_part(plan, part, window) for part in plan.all_parts)
     negated = {name for part in plan.parts for name in part.negated}
     return Facts(
         format=FORMAT,

@@ -23,7 +23,6 @@ from trendloom.language.nodes import (
 from trendloom.language.printer import to_text
 from trendloom.pattern.picture import Drawing, to_mermaid
 from trendloom.plan.conditions import Conditions, classify
-from trendloom.plan.explaining.algorithm import all_parts
 from trendloom.plan.plan import BindingKind
 from trendloom.plan.shape import conjuncts_of, negated_events, positive_events
 
@@ -63,7 +62,7 @@ def pattern_text(plan: Plan, part: Part) -> str:
 
 def picture(plan: Plan) -> str:
     """The automata of all parts, in Mermaid."""
-    drawings = [drawing(plan, part) for part in all_parts(plan)]
+    drawings = [drawing(plan, part) for part in plan.all_parts]
     if len(drawings) > 1:
         titles = [f"{pattern_text(plan, part)}" for part in plan.parts] + ["trends of both sides"]
         drawings = [replace(d, title=t) for d, t in zip(drawings, titles, strict=False)]
