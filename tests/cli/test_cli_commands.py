@@ -252,3 +252,9 @@ def test_the_demo_without_altair_says_how_to_get_it(
     assert done.exit_code == 0, done.stderr
     assert "pip install 'trendloom[plot]'" in done.stdout
     assert not (tmp_path / "demo").exists()
+
+
+def test_warm_up_says_how_long_it_took() -> None:
+    done = call("warm-up")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Kernels ready after ")

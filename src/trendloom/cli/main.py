@@ -16,6 +16,7 @@ from trendloom.cli.explain import explain
 from trendloom.cli.generate import generate
 from trendloom.cli.run import run
 from trendloom.cli.verify import verify
+from trendloom.cli.warm_up import warm_up
 from trendloom.errors import TrendloomError
 
 
@@ -67,6 +68,7 @@ app.command()(explain)
 app.command()(verify)
 app.command()(generate)
 app.command()(demo)
+app.command()(warm_up)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,63 @@ def holds(predicates: Predicates, predicate: int, left: int, right: int) -> bool
 
 
 @njit(cache=True, nogil=True)
+def select(
+    predicates: Predicates,
+    predicate: int,
+    events: NDArray[np.int64],
+    count: int,
+    right: int,
+    hits: NDArray[np.int64],
+) -> int:
+    """Which of the first `count` events satisfy the predicate with the later event `right`.
+
+    Writes their places into `hits` and returns how many. A negative predicate holds for all. The
+    comparison of two columns runs without a branch: an index by value could take its place.
+    """
+    if predicate < 0:
+        for k in range(count):
+            hits[k] = k
+        return count
+    lo = predicates.start[predicate]
+    hi = predicates.start[predicate + 1]
+    code = predicates.code
+    found = 0
+    if hi - lo != 3 or code[lo, 0] != LEFT or code[lo + 1, 0] != RIGHT:
+        for k in range(count):
+            hits[found] = k
+            found += holds(predicates, predicate, events[k], right)
+        return found
+    op = code[hi - 1, 0]
+    left = predicates.column[code[lo, 1]]
+    value = predicates.column[code[lo + 1, 1], right]
+    if op == LT:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] < value
+    elif op == LE:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] <= value
+    elif op == GT:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] > value
+    elif op == GE:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] >= value
+    elif op == EQ:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] == value
+    else:
+        for k in range(count):
+            hits[found] = k
+            found += left[events[k]] < value or left[events[k]] > value
+    return found
+
+
+@njit(cache=True, nogil=True)
 def evaluate(predicates: Predicates, lo: int, hi: int, left: int, right: int) -> float:
     code, constant, column, stack = (
         predicates.code,

@@ -33,7 +33,7 @@ from trendloom.kernels.checked import Checked, replay_checked
 from trendloom.kernels.extreme import Extreme, replay_extreme
 from trendloom.kernels.members import Members, replay_members
 from trendloom.kernels.modular import Modular, replay_modular
-from trendloom.kernels.predicates import Predicates, holds
+from trendloom.kernels.predicates import Predicates, holds, select
 from trendloom.kernels.program import (
     ANCHOR,
     CONTIGUOUS,
@@ -204,6 +204,7 @@ def route(
     entry_cell = np.empty((rows, span), np.int64)
     entry_used = np.zeros((rows, span), np.uint8)
     entries = np.zeros(states, np.int64)
+    hits = np.empty(span + 1, np.int64)
     free = np.empty(rows * span, np.int64)
 
     new_cell = np.empty(max(width, 1), np.int64)
@@ -282,19 +283,19 @@ def route(
                                         length = write(tape, length, CLEAR, cell, 0)
                                     length = write(tape, length, ONE, cell, 0)
                             elif program.entry_row[source] >= 0:
-                                predicate = program.predicate[arrow]
                                 row = program.entry_row[source]
-                                for k in range(entries[source]):
+                                satisfied = select(
+                                    predicates, program.predicate[arrow], entry_event[row],
+                                    entries[source], event, hits,
+                                )  # fmt: skip
+                                for hit in range(satisfied):
                                     if length >= FULL:
                                         length = replay(tape, length, lanes)
-                                    earlier = entry_event[row, k]
+                                    k = hits[hit]
                                     if (
                                         care != 0
-                                        and (truth(order[earlier], reached) & care) != want
-                                    ):
-                                        continue
-                                    if predicate >= 0 and not holds(
-                                        predicates, predicate, earlier, event
+                                        and (truth(order[entry_event[row, k]], reached) & care)
+                                        != want
                                     ):
                                         continue
                                     if semantics == NEXT:

@@ -135,7 +135,7 @@ def _open_memory(connection: duckdb.DuckDBPyConnection, directory: Path, events:
     else:
         _readable(lambda: connection.register("events", scannable))
     schema = _describe(connection, _all("events"))
-    _refuse_renamed(names, schema)
+    _refuse_repeated(names)
     return Source(connection, directory, "events", schema)
 
 
@@ -195,6 +195,8 @@ def _refuse_mixed(
                 f"Cannot find the columns of '{path}': its lines differ in their number of fields.",
                 remedy="Repair the file, or convert it to Parquet.",
             )
+        if format is Format.CSV:
+            _refuse_repeated(_header(connection, path))
         if format is Format.JSON:
             continue  # a key that is missing is a null, in one file as in several
         first = first or schema
@@ -210,14 +212,28 @@ def _refuse_mixed(
                 )
 
 
-def _refuse_renamed(given: list[str], schema: dict[str, str]) -> None:
+def _header(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    """The first line of a CSV file, as it is written."""
+    settings = [
+        exp.EQ(this=exp.to_identifier("header"), expression=exp.false()),
+        exp.EQ(this=exp.to_identifier("all_varchar"), expression=exp.true()),
+    ]
+    reader = exp.Anonymous(this="read_csv", expressions=[exp.Literal.string(str(path)), *settings])
+    query = duck.text(exp.select("*").from_(reader).limit(1))
+    rows = _readable(lambda: connection.sql(query).fetchall())
+    return [name for name in rows[0] if name] if rows else []
+
+
+def _refuse_repeated(names: list[str]) -> None:
     """DuckDB renames columns that differ in case only; nobody would find them again."""
-    for name in given:
-        if name not in schema or given.count(name) > 1:
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
             raise InputError(
                 f"The column name '{name}' occurs twice (upper and lower case count as the same).",
                 remedy="Rename one of the columns.",
             )
+        seen.add(name.casefold())
 
 
 def _all(name: str) -> exp.Select:
