@@ -35,10 +35,10 @@ format: setup
 	$(BIN)/ruff format .
 
 test: setup
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 fuzz: setup
-	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 tests/generated
+	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 --dist worksteal tests/generated
 
 bench: setup
 	$(BIN)/python -m benchmarks
