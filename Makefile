@@ -38,7 +38,7 @@ test: setup
 	$(BIN)/pytest -n 2 --dist worksteal
 
 fuzz: setup
-	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 --dist worksteal tests/generated
+	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 0 tests/generated
 
 bench: setup
 	$(BIN)/python -m benchmarks
