@@ -30,8 +30,8 @@ def value_column(
     rows: Rows,
     types: Sequence[pa.DataType],
     centres: dict[int, Centre],
-) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
-    """(type, field metadata, values) of an aggregate for every row."""
+) -> tuple[dict[bytes, bytes] | None, pa.Array]:
+    """(field metadata, values) of an aggregate for every row."""
     lanes = lanes_of(plan, aggregate)
     if isinstance(lanes[0], Extremum):
         lane = lanes[0]
@@ -43,12 +43,12 @@ def value_column(
             array = from_numpy(np.where(missing, 0, -keys if lane.largest else keys), missing)
         else:
             array = from_keys(keys, kind, largest=lane.largest)
-        return array.type, None, array
+        return None, array
     columns = [rows.columns[lane] for lane in lanes]
     if aggregate.log2:
         bits = columns[0].log2()
         array = from_numpy(bits, ~columns[0].nonzero)
-        return array.type, None, array
+        return None, array
     match aggregate.function:
         case Function.COUNT:
             return _number(columns[0], np.zeros(len(rows), np.bool_))
@@ -57,26 +57,26 @@ def value_column(
         case Function.AVG:
             values = _over(columns[0], columns[1])
             array = from_numpy(values, ~columns[1].nonzero)
-            return array.type, None, array
+            return None, array
         case _:
             assert isinstance(lanes[0], Sum)
             assert lanes[0].operand is not None
             scale = centres.get(lanes[0].operand, Centre()).scale
             array = _spread(columns, scale, root=aggregate.function is Function.STDDEV)
-            return array.type, None, array
+            return None, array
 
 
 def _number(
     column: Column, missing: NDArray[np.bool_]
-) -> tuple[pa.DataType, dict[bytes, bytes] | None, pa.Array]:
+) -> tuple[dict[bytes, bytes] | None, pa.Array]:
     match column:
         case Doubles():
-            return pa.float64(), None, from_numpy(column.to_float(), missing)
+            return None, from_numpy(column.to_float(), missing)
         case Integers():
-            return pa.int64(), None, from_numpy(column.v, missing)
+            return None, from_numpy(column.v, missing)
         case Exact():
             text = [None if gone else str(v) for v, gone in zip(column.v, missing, strict=True)]
-            return bigint.TYPE, bigint.MARK, pa.array(text, bigint.TYPE)
+            return bigint.MARK, pa.array(text, bigint.TYPE)
 
 
 def _over(left: Column, right: Column) -> NDArray[np.float64]:

@@ -65,7 +65,7 @@ def result_table(
             case GroupKey() as key:
                 array = _group_column(plan, harvests, groups, key, rows)
             case Aggregate() as aggregate:
-                _, metadata, array = value_column(plan, aggregate, rows, types, centres)
+                metadata, array = value_column(plan, aggregate, rows, types, centres)
         fields.append(pa.field(output.name, array.type, metadata=metadata))
         arrays.append(array)
     changes = plan.strategy is WindowStrategy.CHANGES

@@ -126,6 +126,15 @@ def truth(order: int, reached: NDArray[np.int64]) -> int:
 
 
 @njit(cache=True, nogil=True)
+def _reach(program: Program, threshold: NDArray[np.int64], reached: NDArray[np.int64]) -> None:
+    """Per guard: the latest start of a match that has ended, NEVER if there is none."""
+    for guard in range(reached.shape[0]):
+        reached[guard] = NEVER
+        for k in range(program.guard_start[guard], program.guard_start[guard + 1]):
+            reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
+
+
+@njit(cache=True, nogil=True)
 def usable(
     program: Program,
     predicates: Predicates,
@@ -235,10 +244,7 @@ def route(
             while end < hi and order[end] == order[at]:
                 end += 1
 
-            for guard in range(guards):
-                reached[guard] = NEVER
-                for k in range(program.guard_start[guard], program.guard_start[guard + 1]):
-                    reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
+            _reach(program, threshold, reached)
             for band in range(bands):
                 band_truth[band] = truth(threshold[band], reached)
             start_truth = truth(NEVER, reached)
@@ -420,10 +426,7 @@ def route(
             at = end
 
         # Ends whose trailing guards hold are the run's trends.
-        for guard in range(guards):
-            reached[guard] = NEVER
-            for k in range(program.guard_start[guard], program.guard_start[guard + 1]):
-                reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
+        _reach(program, threshold, reached)
         for c in range(classes):
             if not _counts(program, c, bound):
                 continue

@@ -118,10 +118,6 @@ class Automaton:
             remaining -= leaves
             edges = [(s, t) for s, t in edges if s in remaining and t in remaining]
 
-    def sources_of(self, variable: int) -> set[int]:
-        """The states (or START) from which an arrow carries the variable."""
-        return {a.source for a in self.arrows if a.variable == variable}
-
 
 def build_automaton(
     pattern: Pattern, *, lengths: LengthBounds | None = None, bound: tuple[str, ...] = ()
