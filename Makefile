@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(UV) venv -q --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install -q --python $(BIN)/python --no-deps -e .
-	@echo "Compiling the kernels, once: about half a minute."
+	@echo "Compiling the kernels, once: up to a minute."
 	$(BIN)/trendloom warm-up
 	@touch $@
 
