@@ -1,11 +1,10 @@
 """`trendloom generate`: streams to try queries on."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trendloom.cli.options import Json, Overwrite, format_for, misuse
+from trendloom.cli.options import Json, Overwrite, check_target, format_for, misuse
 
 
 def generate(
@@ -48,9 +47,7 @@ def generate(
     knobs = dict(map(_knob, knob or []))
     kind = "jsonl" if json else "csv" if output is None else format_for(output)
     if output is not None:
-        from trendloom.hosts.local.sinks import check_target
-
-        check_target(Path(output), overwrite=overwrite)
+        check_target(output, overwrite=overwrite)
 
     from trendloom import generators
     from trendloom.cli.output import note, some, write_file, write_rows

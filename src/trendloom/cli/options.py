@@ -124,3 +124,18 @@ def format_for(output: str) -> Suffix:
             f"Cannot tell the format of '{output}'; end it in .csv, .jsonl or .parquet.", "--output"
         )
     return FORMATS[suffix]
+
+
+def check_target(output: str, *, overwrite: bool) -> None:
+    """Refuse before the work is done, not after."""
+    from trendloom.errors import OutputError
+
+    path = Path(output)
+    if path.is_dir():
+        raise OutputError(f"'{path}' is a directory.", remedy="Name a file in it.")
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"There is no directory '{path.parent}'.", remedy="Create it, or write elsewhere."
+        )
+    if path.exists() and not overwrite:
+        raise OutputError(f"'{path}' exists.", remedy="Replace it with --overwrite.")

@@ -1,7 +1,6 @@
 """`trendloom run`: a query over events, rows out."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -19,6 +18,7 @@ from trendloom.cli.options import (
     Tiebreak,
     Time,
     Type,
+    check_target,
     events_of,
     format_for,
     misuse,
@@ -68,9 +68,7 @@ def run(
     events = events_of(inputs)
     chosen = _format(format, output, json=json)
     if output is not None:
-        from trendloom.hosts.local.sinks import check_target
-
-        check_target(Path(output), overwrite=overwrite)
+        check_target(output, overwrite=overwrite)
 
     from trendloom import api
     from trendloom.cli.output import note, show_table, some, write_file, write_rows

@@ -39,12 +39,6 @@ def write_table(
         write(table, target)
         return
     path = Path(target)
-    check_target(path, overwrite=overwrite)
-    _write_whole(path, lambda stream: write(table, stream), overwrite=overwrite)
-
-
-def check_target(path: Path, *, overwrite: bool) -> None:
-    """Whether a file can be written there; callers with long work ask before it."""
     if path.is_dir():
         raise OutputError(f"'{path}' is a directory.", remedy="Name a file in it.")
     if not path.parent.is_dir():
@@ -55,6 +49,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
         raise OutputError(
             f"'{path}' exists.", remedy="Replace it with overwrite=True (--overwrite)."
         )
+    _write_whole(path, lambda stream: write(table, stream), overwrite=overwrite)
 
 
 def _write_whole(path: Path, write: Callable[[IO[bytes]], None], *, overwrite: bool) -> None:
