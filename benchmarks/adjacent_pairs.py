@@ -17,6 +17,7 @@ from benchmarks.events import A
 from benchmarks.harness import Figure, Samples, Size, one_core, take_turns
 from trendloom import query
 from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
 
 if TYPE_CHECKING:
     import altair as alt
@@ -56,7 +57,7 @@ def _events(plan: Plan, events: int) -> pa.RecordBatch:
 
 
 def _count(plan: Plan, batch: pa.RecordBatch) -> None:
-    run = Run(plan, [pa.float64()] * len(plan.scan.operands), [], nanoseconds=1)
+    run = Run(Setting(plan, [pa.float64()] * len(plan.scan.operands), [], nanoseconds=1))
     run.push(batch)
     assert run.finish().num_rows == 1
 

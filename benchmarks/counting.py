@@ -10,6 +10,7 @@ from benchmarks.events import A
 from trendloom import query
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
 from trendloom.kernels.fold import fold_doubles, fold_integers
 from trendloom.language.nodes import Semantics
 
@@ -34,7 +35,7 @@ def plan_for(semantics: str) -> Plan:
 
 def by_engine(plan: Plan, events: Iterable[pa.RecordBatch]) -> dict[str, float]:
     """What a host does with its batches. The row of the result."""
-    run = Run(plan, [], [], nanoseconds=1)
+    run = Run(Setting(plan, [], [], nanoseconds=1))
     for batch in events:
         run.push(batch)
     (row,) = run.finish().to_pylist()

@@ -88,6 +88,10 @@ class LimitError(TrendloomError):
     """A stated limit would be passed; nothing was computed."""
 
 
+class StateError(TrendloomError):
+    """Saved state cannot be read, or belongs to another query."""
+
+
 class OutputError(TrendloomError):
     """Results could not be written where asked."""
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from trendloom import api
 from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
 from trendloom.errors import TrendloomError
 from trendloom.language import events_of, name_variables, parse
 from trendloom.language.nodes import Query
@@ -30,7 +31,7 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def engine_agrees(planned: Plan) -> None:
     facts = gather(planned)
     types = [pa.int64()] * len(planned.scan.operands)
-    run = Run(planned, types, [pa.int64()] * len(planned.scan.partition), 1)
+    run = Run(Setting(planned, types, [pa.int64()] * len(planned.scan.partition), 1))
     assert [part.algorithm for part in facts.parts] == [
         "fold" if evaluator.folds else "route" for evaluator in run.evaluators
     ]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from trendloom.api import query, run
 from trendloom.engine.evaluate import Evaluator
-from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
 from trendloom.hosts.local.columns import check_time, check_type
 from trendloom.hosts.local.host import _dressed
 from trendloom.hosts.local.scan import scan_batches
@@ -62,9 +62,8 @@ def compare_in_batches(case: Case, sizes: list[int]) -> None:
             tiebreak=case.tiebreak,
         )  # fmt: skip
         with batches:
-            running = Run(
-                plan, batches.operand_types, batches.partition_types, axis.nanoseconds, Numbers.AUTO
-            )
+            types = batches.operand_types, batches.partition_types
+            running = Run(Setting(plan, *types, axis.nanoseconds))
             turn = 0
             for batch in batches:
                 at = 0

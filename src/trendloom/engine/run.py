@@ -16,20 +16,20 @@ import numpy as np
 
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, same_partition
 from trendloom.engine.columns import as_doubles
-from trendloom.engine.evaluate import Evaluator, State
 from trendloom.engine.groups import Groups, Partitions
 from trendloom.engine.harvest import Harvest
 from trendloom.engine.inputs import Centre
-from trendloom.engine.layout import Numbers, lay_out
 from trendloom.engine.table import all_rows, result_table
-from trendloom.engine.windows import Runs, Windows
-from trendloom.plan.plan import Plan, WindowStrategy
+from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.setting import Setting
+    from trendloom.engine.windows import Runs, Windows
+    from trendloom.plan.plan import Plan
 
     Ints = NDArray[np.int64]
 
@@ -47,17 +47,13 @@ class _Open:
 class Run:
     """Feed it sorted batches with `push`, then take the result table with `finish`."""
 
-    plan: Plan
-    operand_types: Sequence[pa.DataType]
-    partition_types: Sequence[pa.DataType]
-    nanoseconds: int
-    """Per tick of the time column."""
-    numbers: Numbers = Numbers.AUTO
+    setting: Setting
     rows_in: int = 0
 
+    plan: Plan = field(init=False)
     windows: Windows = field(init=False)
-    evaluators: list[Evaluator] = field(init=False, default_factory=list)
-    harvests: list[Harvest] = field(init=False, default_factory=list)
+    evaluators: list[Evaluator] = field(init=False)
+    harvests: list[Harvest] = field(init=False)
     _waiting: list[pa.RecordBatch] = field(init=False, default_factory=list)
     _open: _Open | None = field(init=False, default=None)
     _groups: Groups = field(init=False)
@@ -67,16 +63,12 @@ class Run:
     _row_partition: list[list[Ints]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self.windows = Windows.of(self.plan, self.nanoseconds)
-        self._groups = Groups(self.plan.plain_groups, list(self.partition_types))
-        types = tuple(letter.type for letter in self.plan.scan.letters)
-        for part in self.plan.all_parts:
-            layout = lay_out(self.plan, self.operand_types, self.numbers, part)
-            self.evaluators.append(
-                Evaluator(part, layout, self.plan.semantics, types, tuple(self.operand_types), {})
-            )
-            self.harvests.append(Harvest(len(self.plan.group_variables)))
-            self._row_partition.append([])
+        self.plan = self.setting.plan
+        self.windows = self.setting.windows
+        self.evaluators = self.setting.evaluators()
+        self.harvests = [Harvest(len(self.plan.group_variables)) for _ in self.evaluators]
+        self._groups = Groups(self.plan.plain_groups, list(self.setting.partition_types))
+        self._row_partition = [[] for _ in self.evaluators]
 
     @property
     def streams(self) -> bool:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
 from trendloom.hosts.local.columns import check_attributes, check_time, check_type
 from trendloom.hosts.local.having import filter_rows, sort_rows
 from trendloom.hosts.local.scan import scan_batches
@@ -66,9 +67,8 @@ def run_local(
             bad_rows=bad_rows,
         )
         with batches:
-            run = Run(
-                plan, batches.operand_types, batches.partition_types, axis.nanoseconds, numbers
-            )
+            types = batches.operand_types, batches.partition_types
+            run = Run(Setting(plan, *types, axis.nanoseconds, numbers))
             for batch in batches:
                 run.push(batch)
                 if progress is not None:
