@@ -74,7 +74,7 @@ class Windows:
                     chunk.bounds[:-1], chunk.bounds[1:], np.arange(count), np.zeros(count, np.int64)
                 )
             case WindowStrategy.SLIDING:
-                self._check_range(chunk)
+                self.check_range(chunk.time)
                 bounds = self.within, self.slide, MAX_WINDOWS
                 runs = Runs(*kernel.sliding(chunk.time, chunk.bounds, *bounds))
                 if len(runs) == MAX_WINDOWS:
@@ -86,13 +86,13 @@ class Windows:
             case WindowStrategy.COUNTED:
                 return Runs(*kernel.counted(chunk.bounds, self.within, self.slide))
             case WindowStrategy.CHANGES:
-                self._check_range(chunk)
+                self.check_range(chunk.time)
                 return Runs(*kernel.changes(chunk.time, chunk.bounds, self.within))
 
-    def _check_range(self, chunk: Chunk) -> None:
+    def check_range(self, time: Ints) -> None:
         """Window bounds are 64-bit ticks too."""
         room = LAST_TIME - self.within - self.slide
-        if len(chunk) and max(-int(chunk.time.min()), int(chunk.time.max())) > room:
+        if len(time) and max(-int(time.min()), int(time.max())) > room:
             raise InputError(
                 "An event's time is too near the ends of the 64-bit range for its windows.",
                 remedy="Times in such a distance are probably wrong; drop or correct those rows.",

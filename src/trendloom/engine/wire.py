@@ -1,7 +1,7 @@
 """Versioned bytes: Arrow tables and a small header, as they rest in a state store or travel.
 
-    b"TLOOM" · version (2 bytes) · CRC-32 of all that follows · length of the header · header (JSON,
-    UTF-8) · the tables' Arrow IPC streams, one after another, in the header's order
+    b"TLOOM" · version (2 bytes) · CRC-32 of all else · length of the header · header (JSON, UTF-8)
+    · the tables' Arrow IPC streams, one after another, in the header's order
 
 All integers are little-endian. Nothing in it is code: reading foreign bytes is safe, and bytes that
 are cut, changed or newer than this reader are refused.
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAGIC = b"TLOOM"
 VERSION = 1
 _HEAD = struct.Struct("<5sHII")
+_CHECKED = struct.Struct("<HI")
+"""What the checksum covers of the head: version and length."""
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _PLAIN = pa.ipc.IpcWriteOptions()
 _SMALL = 1 << 12
@@ -35,7 +37,7 @@ def pack(kind: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]) ->
     bodies = [_table_bytes(table) for table in tables.values()]
     sizes = dict(zip(tables, map(len, bodies), strict=True))
     header = json.dumps({"kind": kind, "facts": dict(facts), "tables": sizes}).encode()
-    crc = zlib.crc32(header)
+    crc = zlib.crc32(header, zlib.crc32(_CHECKED.pack(VERSION, len(header))))
     for body in bodies:
         crc = zlib.crc32(body, crc)
     return b"".join([_HEAD.pack(MAGIC, VERSION, crc, len(header)), header, *bodies])
@@ -53,7 +55,7 @@ def unpack(kind: str, data: bytes | memoryview) -> tuple[dict[str, Any], dict[st
             f"up to {VERSION}).",
             remedy="Run the version that wrote it, or a later one.",
         )
-    if zlib.crc32(view[_HEAD.size :]) != crc:
+    if zlib.crc32(view[_HEAD.size :], zlib.crc32(_CHECKED.pack(version, length))) != crc:
         raise _damaged("their checksum is wrong")
     header = json.loads(bytes(view[_HEAD.size : _HEAD.size + length]))
     if header["kind"] != kind:
