@@ -39,9 +39,9 @@ def host(path: str) -> None:
 def sort(path: str) -> None:
     """The host's scan, and nothing done with it."""
     from trendloom import query
-    from trendloom.hosts.local.columns import check_time
     from trendloom.hosts.local.scan import scan_batches
     from trendloom.hosts.local.sources import open_events
+    from trendloom.hosts.scan.columns import check_time
 
     plan = query(QUERY).plan
     with open_events(path) as source:

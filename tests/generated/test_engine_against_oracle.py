@@ -17,10 +17,10 @@ from trendloom.api import query, run
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.hosts.local.columns import check_time, check_type
-from trendloom.hosts.local.host import _dressed
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.columns import check_time, check_type
+from trendloom.hosts.scan.dress import dressed
 from trendloom.language import Semantics, to_text
 from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
@@ -71,7 +71,7 @@ def compare_in_batches(case: Case, sizes: list[int]) -> None:
                     size = sizes[turn % len(sizes)]
                     running.push(batch.slice(at, size))
                     at, turn = at + size, turn + 1
-            table = _dressed(plan, running.finish(), axis)
+            table = dressed(plan, running.finish(), axis)
     difference = same_rows(case.expected, table.to_pylist(), keys=case.keys)
     assert difference is None, f"{to_text(case.query)}\n{case.events}\n{sizes}\n{difference}"
 

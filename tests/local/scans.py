@@ -5,9 +5,9 @@ from typing import Any
 import pyarrow as pa
 import sqlglot
 
-from trendloom.hosts.local.columns import check_time, check_type
 from trendloom.hosts.local.scan import Batches, scan_batches
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.plan.scan import Kind, Letter, Operand, Scan
 
 

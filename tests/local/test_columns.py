@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from trendloom.errors import InputError
-from trendloom.hosts.local.columns import check_time, check_type
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.columns import check_time, check_type
 
 from .scans import rows, scan
 

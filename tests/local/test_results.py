@@ -14,8 +14,8 @@ import pytest
 
 from trendloom.errors import InputError, OutputError
 from trendloom.hosts.local import sinks
-from trendloom.hosts.local.having import filter_rows, sort_rows
 from trendloom.hosts.local.sinks import write_table
+from trendloom.hosts.scan.having import filter_rows, sort_rows
 
 from .scans import sql
 

@@ -40,6 +40,45 @@ def test_integers_as_types() -> None:
     assert rows({"t": [1, 2], "type": [7, 8]}, scan("8")) == [(2, 1)]
 
 
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integer_types_match_the_names_that_print_as_they_do(kind: str) -> None:
+    low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    types = pa.array([8, low, high, None], getattr(pa, kind)())
+    events = pa.table({"t": [1, 2, 3, 4], "type": types})
+    names = [
+        "8",
+        "08",
+        "+8",
+        "8.0",
+        " 8",
+        "٨",
+        "A",
+        str(low),
+        str(low - 1),
+        str(high),
+        str(high + 1),
+    ]
+    expected = [(1, 1 << 0), (2, 1 << 7), (3, 1 << 9)]
+    assert rows(events, scan(*names)) == expected
+    assert rows(events, scan(*names, keep=True)) == [*expected, (4, 0)]
+    assert rows(events, scan("A", "08")) == []
+    assert rows(events, scan("A", "08: t > 0", keep=True)) == [(t, 0) for t in (1, 2, 3, 4)]
+
+
+def test_integers_beyond_64_bits_as_types() -> None:
+    events = duckdb.sql("SELECT 1 AS t, 170141183460469231731687303715884105727::HUGEINT AS type")
+    assert rows(events, scan(str(2**127 - 1))) == [(1, 1)]
+
+
+def test_a_condition_on_a_type_that_cannot_occur_is_still_checked() -> None:
+    events = {"t": [1], "type": [1], "x": [1]}
+    with pytest.raises(InputError, match="The condition on a: 'x = 'zz'' does not fit"):
+        rows(events, scan("A: x = 'zz'"))
+
+
 def test_one_type_for_all_rows() -> None:
     assert rows({"t": [2, 1]}, scan("A", "B"), event_type="B") == [(1, 2), (2, 2)]
 
@@ -92,6 +131,8 @@ def test_comparisons_with_nan_are_not_satisfied(condition: str, expected: list[i
 def test_division() -> None:
     assert masks("x / 2 = 2.5", [5]) == [1]
     assert masks("x % y = 1", [5, 5], y=[0, 2]) == [0, 1]
+    assert masks("x % y IS NULL", [5.5, 5.5], y=[0.0, 2.0]) == [1, 0]
+    assert masks("x % 0 IS NULL AND x / 0 IS NULL", [5]) == [1]
 
 
 def test_a_condition_is_not_evaluated_on_rows_of_another_type() -> None:

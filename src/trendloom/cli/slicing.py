@@ -31,9 +31,9 @@ def first_events(
     """The first `count` events in time order, all columns."""
     from sqlglot import exp
 
-    from trendloom.hosts.local import duck
-    from trendloom.hosts.local.columns import check_tiebreak, check_time
     from trendloom.hosts.local.sources import open_events
+    from trendloom.hosts.scan import duck
+    from trendloom.hosts.scan.columns import check_tiebreak, check_time
 
     with open_events(events) as source:
         axis = check_time(source, time, tick=tick)
@@ -52,7 +52,7 @@ def first_events(
 
 def short_tick(tick: str) -> str:
     """The oracle's name of a tick."""
-    from trendloom.hosts.local.times import TICKS
+    from trendloom.hosts.scan.times import TICKS
 
     return NANOSECONDS.get(TICKS.get(tick, 0), tick)
 

@@ -10,17 +10,14 @@ import pyarrow as pa
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.hosts.local.columns import check_attributes, check_time, check_type
-from trendloom.hosts.local.having import filter_rows, sort_rows
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.language.nodes import GroupKey
-from trendloom.plan.plan import WindowStrategy
+from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
+from trendloom.hosts.scan.dress import dressed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trendloom.hosts.local.times import TimeAxis
     from trendloom.plan.plan import Plan
 
     Progress = Callable[[int, int | None], None]
@@ -74,34 +71,10 @@ def run_local(
                 if progress is not None:
                     progress(run.rows_in, batches.total_rows)
             table = run.finish()
-        outcome = Outcome(_dressed(plan, table, axis), batches.total_rows, batches.dropped_rows)
+        outcome = Outcome(dressed(plan, table, axis), batches.total_rows, batches.dropped_rows)
         if progress is not None:
             progress(batches.total_rows, batches.total_rows)
         return outcome
-
-
-def _dressed(plan: Plan, table: pa.Table, axis: TimeAxis) -> pa.Table:
-    """HAVING applied, hidden columns gone, window bounds in the caller's type, rows in order."""
-    if plan.having is not None:
-        table = filter_rows(table, plan.having)
-    table = table.drop_columns([output.name for output in plan.outputs if output.hidden])
-    groups = [
-        output.name
-        for output in plan.outputs
-        if isinstance(output.value, GroupKey) and not output.hidden
-    ]
-    if any(key.variable is not None for key in plan.group_by):
-        table = sort_rows(table, ["window_start", *groups])
-    for position, name in enumerate(("window_start", "window_end")):
-        ticks = table.column(name).combine_chunks()
-        if plan.strategy is WindowStrategy.WHOLE:
-            bounds = pa.nulls(len(ticks), axis.arrow_type)
-        elif plan.strategy is WindowStrategy.COUNTED:
-            bounds = ticks
-        else:
-            bounds = axis.to_arrow(ticks)
-        table = table.set_column(position, name, bounds)
-    return table
 
 
 def _empty(plan: Plan) -> pa.Table:

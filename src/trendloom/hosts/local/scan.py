@@ -17,24 +17,21 @@ import pyarrow as pa
 from sqlglot import exp
 
 from trendloom.errors import InputError, LimitError
-from trendloom.hosts.local import duck
-from trendloom.hosts.local.columns import check_attributes, check_tiebreak
-from trendloom.hosts.local.conditions import Binder, fit_any, fit_number, fit_ordered
-from trendloom.plan.scan import Kind, Letter, Operand, Scan
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.columns import check_attributes, check_tiebreak
+from trendloom.hosts.scan.projection import bind, check_letters, present, tie
+from trendloom.plan.scan import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trendloom.hosts.local.sources import Source
-    from trendloom.hosts.local.times import TimeAxis
+    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.plan.scan import Scan
 
-MAX_LETTERS = 64
 ENUM_MIN_ROWS = 200_000
 ENUM_MAX_VALUES = 1 << 20
 _serial = itertools.count()
-
-_Type = exp.DataType.Type
-_MASKS = ((8, _Type.UTINYINT), (16, _Type.USMALLINT), (32, _Type.UINT), (64, _Type.UBIGINT))
 
 
 @dataclass(slots=True)
@@ -92,11 +89,7 @@ def scan_batches(
     batch_rows: int = 1 << 20,
 ) -> Batches:
     """Start a scan. Errors in the query's types are raised here, before anything is sorted."""
-    if len(scan.letters) > MAX_LETTERS:
-        raise LimitError(
-            f"The pattern has {len(scan.letters)} variables; at most {MAX_LETTERS} are supported.",
-            remedy="Split the query.",
-        )
+    check_letters(scan)
     check_attributes(source, scan.attributes)
     if tiebreak is not None:
         check_tiebreak(source, tiebreak)
@@ -181,34 +174,31 @@ class _Run:
         time = f"time ('{self.axis.column}' is null or infinite)"
         return time if self.tiebreak is None else f"{time} or no tiebreak ('{self.tiebreak}')"
 
-    def _order_keys(self) -> list[exp.Expr]:
-        return [self.axis.expression] + ([] if self.tiebreak is None else [self._tie()])
-
-    def _tie(self) -> exp.Expr:
-        assert self.tiebreak is not None
-        tie = duck.column(self.tiebreak)
-        is_float = self.source.schema[self.tiebreak] in duck.FLOATS
-        return duck.nan_as_null(tie) if is_float else tie
-
     def _count(self) -> tuple[int, int]:
+        keys = [self.axis.expression]
+        if self.tiebreak is not None:
+            keys.append(tie(self.tiebreak, self.source.schema[self.tiebreak]))
         # count(column) alone is answered by the statistics of a Parquet file.
-        keys = self._order_keys()
         good = keys[0] if len(keys) == 1 else exp.case().when(_known(keys), exp.true())
         counts = exp.select(exp.Count(this=exp.Star()), exp.Count(this=good)).from_(self.base)
         total, known = duck.first_row(self.connection, counts)
         return total, total - known
 
     def _statement(self, total: int, *, drop: bool) -> exp.Expr:
-        binder = Binder(self.connection, self.base, self.source.schema)
-        keys = [self._key(name) for name in self.scan.partition]
-        columns: list[exp.Expr] = [
-            *[exp.alias_(self._sortable(k, total), f"p{i}") for i, k in enumerate(keys)],
-            exp.alias_(self.axis.expression, "time"),
-            *([] if self.tiebreak is None else [exp.alias_(self._tie(), "tie")]),
-            exp.alias_(self._mask(binder), "mask"),
-            *[exp.alias_(_fit(binder, o), f"x{i}") for i, o in enumerate(self.scan.operands)],
-        ]
+        bound = bind(
+            self.connection,
+            self.base,
+            self.source.schema,
+            self.scan,
+            self.axis,
+            type_column=self.type_column,
+            event_type=self.event_type,
+            tiebreak=self.tiebreak,
+        )
+        columns = bound.columns
         names = [column.alias for column in columns]
+        for column, key in zip(columns, bound.keys, strict=False):
+            column.set("this", self._sortable(key.copy(), total))
         if self.scan.input_order:
             number = exp.Window(this=exp.Anonymous(this="row_number"))
             columns.append(exp.alias_(number, "line"))
@@ -216,25 +206,18 @@ class _Run:
         kept: list[exp.Expr] = []
         if self.scan.input_order:
             # The number is of the input, so nothing may be left out before it is given.
-            kept = [_present(exp.column(name)) for name in names if name.startswith("p")]
-            kept += [_present(exp.column(n)) for n in ("time", "tie") if drop and n in names]
+            kept = [present(exp.column(name)) for name in names if name.startswith("p")]
+            kept += [present(exp.column(n)) for n in ("time", "tie") if drop and n in names]
         else:
-            inner = inner.where(*[_present(key) for key in keys], *self._types(), copy=False)
+            inner = inner.where(*bound.conditions, copy=False)
             if drop:
-                inner = inner.where(_known(self._order_keys()), copy=False)
+                inner = inner.where(_known(bound.order), copy=False)
         if not self.scan.keep_unmatched:
             kept.append(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
         order += ["line"] if self.scan.input_order else []
         outer = exp.select(*[self._delivered(name) for name in names]).from_(inner.subquery("rows"))
         return outer.where(*kept).order_by(*[exp.column(n, table="rows") for n in order])
-
-    def _key(self, name: str) -> exp.Expr:
-        column, duck_type = duck.column(name), self.source.schema[name]
-        if duck_type in duck.FLOATS:
-            # NaN agrees with nothing, not even NaN; -0.0 agrees with 0.0.
-            return exp.Add(this=duck.nan_as_null(column), expression=exp.Literal.number(0))
-        return fit_any(column, duck_type)
 
     def _sortable(self, key: exp.Expr, total: int) -> exp.Expr:
         if total < ENUM_MIN_ROWS or not isinstance(key, exp.Column):
@@ -245,7 +228,7 @@ class _Run:
         (values,) = duck.first_row(self.connection, exp.select(distinct).from_(self.base))
         if not 0 < values <= min(ENUM_MAX_VALUES, total // 8):
             return key
-        found = exp.select(key.copy()).distinct().from_(self.base).where(_present(key))
+        found = exp.select(key.copy()).distinct().from_(self.base).where(present(key))
         found = found.order_by(key.copy())
         enum = self._create("TYPE", "keys", exp.Anonymous(this="ENUM", expressions=[found]))
         return exp.cast(key, exp.DataType.build(enum, udt=True))
@@ -254,75 +237,12 @@ class _Run:
         column = exp.column(name, table="rows")
         is_key = name.startswith("p") and any(kind == "TYPE" for kind, _ in self.created)
         if is_key and self.source.schema[self.scan.partition[int(name[1:])]] == "VARCHAR":
-            return exp.alias_(exp.cast(column, _Type.VARCHAR), name)
+            return exp.alias_(exp.cast(column, exp.DataType.Type.VARCHAR), name)
         return column
-
-    def _types(self) -> list[exp.Expr]:
-        """Implied by the mask, but this much can be pushed into the file."""
-        if self.scan.keep_unmatched or self.type_column is None:
-            return []
-        types = dict.fromkeys(letter.type for letter in self.scan.letters)
-        return [exp.In(this=self._type(), expressions=[exp.Literal.string(t) for t in types])]
-
-    def _type(self) -> exp.Expr:
-        assert self.type_column is not None
-        column = duck.column(self.type_column)
-        is_varchar = self.source.schema[self.type_column] == "VARCHAR"
-        return column if is_varchar else exp.cast(column, _Type.VARCHAR)
-
-    def _mask(self, binder: Binder) -> exp.Expr:
-        width = next(mask for bits, mask in _MASKS if len(self.scan.letters) <= bits)
-        none = exp.cast(exp.Literal.number(0), width)
-        mask: exp.Expr = none
-        for k, letter in enumerate(self.scan.letters):
-            bit: exp.Expr = exp.cast(exp.Literal.number(1 << k), width)
-            if letter.condition is not None:
-                bit = exp.case().when(_condition(binder, letter), bit).else_(none.copy())
-            if self.type_column is not None:
-                # CASE inside CASE: a condition is never evaluated on a row of another type.
-                is_type = exp.EQ(this=self._type(), expression=exp.Literal.string(letter.type))
-                bit = exp.case().when(is_type, bit).else_(none.copy())
-            elif letter.type != self.event_type:
-                continue
-            mask = bit if mask is none else exp.BitwiseOr(this=mask, expression=bit)
-        return mask
-
-
-def _condition(binder: Binder, letter: Letter) -> exp.Expr:
-    assert letter.condition is not None
-    reason = f"The condition on {letter.variable}"
-    safe = binder.safe(letter.condition, reason)
-    found = binder.type_of(safe, letter.condition, reason)
-    if found != "BOOLEAN" and not duck.is_null(found):
-        raise InputError(
-            f"{reason} is not true or false: '{duck.text(letter.condition)}' is {found}.",
-            remedy="Compare it with something.",
-        )
-    return safe
-
-
-def _fit(binder: Binder, operand: Operand) -> exp.Expr:
-    safe = binder.safe(operand.tree, operand.reason)
-    found = binder.type_of(safe, operand.tree, operand.reason)
-    if operand.kind is Kind.ANY:
-        return fit_any(safe, found)
-    fit = fit_number if operand.kind is Kind.NUMBER else fit_ordered
-    fitted = fit(safe, found)
-    if fitted is None:
-        needed = "a number" if operand.kind is Kind.NUMBER else "a number, a time or a boolean"
-        raise InputError(
-            f"{operand.reason} needs {needed}, but '{duck.text(operand.tree)}' is {found}.",
-            remedy="Use another attribute, or convert the column before the query.",
-        )
-    return fitted
-
-
-def _present(tree: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.Is(this=tree.copy(), expression=exp.null()))
 
 
 def _known(keys: list[exp.Expr]) -> exp.Expr:
-    return exp.and_(*[_present(key) for key in keys])
+    return exp.and_(*[present(key) for key in keys])
 
 
 def _failed(error: Exception) -> Exception:

@@ -13,8 +13,10 @@ import duckdb
 from sqlglot import exp
 
 from trendloom.errors import InputError
-from trendloom.hosts.local import duck, files, memory
+from trendloom.hosts.local import files, memory
 from trendloom.hosts.local.files import Format
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.columns import refuse_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +137,7 @@ def _open_memory(connection: duckdb.DuckDBPyConnection, directory: Path, events:
     else:
         _readable(lambda: connection.register("events", scannable))
     schema = _describe(connection, _all("events"))
-    _refuse_repeated(names)
+    refuse_repeated(names)
     return Source(connection, directory, "events", schema)
 
 
@@ -196,7 +198,7 @@ def _refuse_mixed(
                 remedy="Repair the file, or convert it to Parquet.",
             )
         if format is Format.CSV:
-            _refuse_repeated(_header(connection, path))
+            refuse_repeated(_header(connection, path))
         if format is Format.JSON:
             continue  # a key that is missing is a null, in one file as in several
         first = first or schema
@@ -222,18 +224,6 @@ def _header(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     query = duck.text(exp.select("*").from_(reader).limit(1))
     rows = _readable(lambda: connection.sql(query).fetchall())
     return [name for name in rows[0] if name] if rows else []
-
-
-def _refuse_repeated(names: list[str]) -> None:
-    """DuckDB renames columns that differ in case only; nobody would find them again."""
-    seen: set[str] = set()
-    for name in names:
-        if name.casefold() in seen:
-            raise InputError(
-                f"The column name '{name}' occurs twice (upper and lower case count as the same).",
-                remedy="Rename one of the columns.",
-            )
-        seen.add(name.casefold())
 
 
 def _all(name: str) -> exp.Select:

@@ -13,7 +13,7 @@ import duckdb
 from sqlglot import exp
 
 from trendloom.errors import InputError
-from trendloom.hosts.local import duck
+from trendloom.hosts.scan import duck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,8 +57,8 @@ class Binder:
         return safe
 
     def _column(self, node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Div):
-            # A double divided by zero would be infinite; everywhere else it is null.
+        if isinstance(node, exp.Div | exp.Mod):
+            # A double divided by zero would be infinite, an integer an error; here it is null.
             zero = exp.Literal.number(0)
             node.set("expression", exp.Nullif(this=node.expression.copy(), expression=zero))
             return node

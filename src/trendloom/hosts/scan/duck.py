@@ -33,8 +33,6 @@ def connect(
         # A typo in a path must not end in a download of an extension.
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        # x % 0 is null, so a predicate on it is not satisfied, as x / 0.0 - x / 0.0 is not.
-        "error_on_division_by_zero": False,
     }
     if spill is not None:
         settings["temp_directory"] = str(spill)

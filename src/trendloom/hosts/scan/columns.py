@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from trendloom.errors import InputError, did_you_mean
-from trendloom.hosts.local import duck
-from trendloom.hosts.local.times import TimeAxis, time_axis
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.times import TimeAxis, time_axis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trendloom.hosts.local.sources import Source
+
+class Described(Protocol):
+    """Anything whose columns are known: a source of the local host, a DataFrame's schema."""
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """Column names and DuckDB types, in order."""
+
+    @property
+    def is_empty(self) -> bool:
+        """No rows, and therefore no known column types."""
+
 
 _UNORDERED = ("STRUCT", "MAP", "UNION", "JSON", "VARIANT", "GEOMETRY")
 
 
-def check_time(source: Source, time: str, *, tick: str = "s") -> TimeAxis:
+def check_time(source: Described, time: str, *, tick: str = "s") -> TimeAxis:
     """The axis of the time column."""
     _require(source, time, "time column")
     if source.is_empty:
@@ -25,7 +36,7 @@ def check_time(source: Source, time: str, *, tick: str = "s") -> TimeAxis:
 
 
 def check_type(
-    source: Source,
+    source: Described,
     type: str | None,  # noqa: A002
     event_type: str | None,
 ) -> tuple[str | None, str | None]:
@@ -54,7 +65,7 @@ def check_type(
     return column, None
 
 
-def check_tiebreak(source: Source, tiebreak: str) -> None:
+def check_tiebreak(source: Described, tiebreak: str) -> None:
     """A tiebreak must exist and have an order."""
     _require(source, tiebreak, "tiebreak column")
     found = source.schema.get(tiebreak, "BIGINT")
@@ -65,13 +76,25 @@ def check_tiebreak(source: Source, tiebreak: str) -> None:
         )
 
 
-def check_attributes(source: Source, attributes: Iterable[str]) -> None:
+def check_attributes(source: Described, attributes: Iterable[str]) -> None:
     """Every attribute that a query reads must exist."""
     for attribute in attributes:
         _require(source, attribute, "attribute")
 
 
-def _require(source: Source, name: str, role: str) -> None:
+def refuse_repeated(names: Iterable[str]) -> None:
+    """DuckDB renames columns that differ in case only, Spark cannot tell them apart."""
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
+            raise InputError(
+                f"The column name '{name}' occurs twice (upper and lower case count as the same).",
+                remedy="Rename one of the columns.",
+            )
+        seen.add(name.casefold())
+
+
+def _require(source: Described, name: str, role: str) -> None:
     # Exact names only: DuckDB ignores case, other hosts may not.
     if name not in source.schema and not (source.is_empty and not source.schema):
         raise InputError(f"Unknown {role} '{name}'.", remedy=did_you_mean(name, source.schema))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from trendloom.errors import InputError, did_you_mean
-from trendloom.hosts.local import duck
+from trendloom.hosts.scan import duck
 
 _SPELLINGS = {
     1: "ns nanosecond nanoseconds",

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from trendloom import bigint
 from trendloom.errors import InputError
-from trendloom.hosts.local import duck
-from trendloom.hosts.local.conditions import Binder
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.conditions import Binder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

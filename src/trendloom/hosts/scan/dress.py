@@ -1,0 +1,46 @@
+"""The final form of a result: what the engine returns, as the caller gets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from trendloom.engine.run import Run
+from trendloom.hosts.scan.having import filter_rows, sort_rows
+from trendloom.language.nodes import GroupKey
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from trendloom.engine.setting import Setting
+    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.plan.plan import Plan
+
+
+def dressed(plan: Plan, table: pa.Table, axis: TimeAxis) -> pa.Table:
+    """HAVING applied, hidden columns gone, window bounds in the caller's type, rows in order."""
+    if plan.having is not None:
+        table = filter_rows(table, plan.having)
+    table = table.drop_columns([output.name for output in plan.outputs if output.hidden])
+    groups = [
+        output.name
+        for output in plan.outputs
+        if isinstance(output.value, GroupKey) and not output.hidden
+    ]
+    if any(key.variable is not None for key in plan.group_by):
+        table = sort_rows(table, ["window_start", *groups])
+    for position, name in enumerate(("window_start", "window_end")):
+        ticks = table.column(name).combine_chunks()
+        if plan.strategy is WindowStrategy.WHOLE:
+            bounds = pa.nulls(len(ticks), axis.arrow_type)
+        elif plan.strategy is WindowStrategy.COUNTED:
+            bounds = ticks
+        else:
+            bounds = axis.to_arrow(ticks)
+        table = table.set_column(position, name, bounds)
+    return table
+
+
+def result_schema(setting: Setting, axis: TimeAxis) -> pa.Schema:
+    """The columns that a dressed result will have, before anything is read."""
+    return dressed(setting.plan, Run(setting).finish(), axis).schema
