@@ -126,7 +126,9 @@ class Evaluator:
         if self.layout.exact is not None:
             exact = Exact(np.zeros(0, np.object_))
             columns |= dict.fromkeys(_with_count(self.layout.exact), exact)
-        columns |= {lane: Integers(none) for lane in self.layout.distinct}
+        for lane in self.layout.distinct:
+            whole = is_whole(lane, self.operand_types)
+            columns[lane] = Integers(none) if whole else Doubles(np.zeros(0), none)
         return columns, dict.fromkeys(self.layout.extremes, none)
 
     # ── the fast path ────────────────────────────────────────────────────────────────────────
@@ -146,7 +148,7 @@ class Evaluator:
 
     def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
         """Moves row r of the state on by the events of run r."""
-        table, codes = self._table(chunk)
+        table, codes = self.table(chunk)
         variables = self.part.automaton.variables
         if state.doubles is not None and self.layout.scaled is not None:
             fold_doubles(
@@ -185,7 +187,7 @@ class Evaluator:
                 columns[lane] = whole.sum_runs(np.arange(rows) * len(at))
         return Slots(np.arange(rows), (), columns[TRENDS].nonzero, columns, {})
 
-    def _table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
+    def table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
         """The fast path's table and every event's code in it."""
         types = [self.letter_types[bits[0]] for bits in self.part.bits]
         if len(types) <= SMALL_MASK:

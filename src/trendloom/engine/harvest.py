@@ -58,13 +58,8 @@ class Rows:
         """Rows of the same group, window and values made one; sorted by window, then group."""
         if not len(self):
             return self
-        keys = [self.values[:, b] for b in reversed(range(self.values.shape[1]))]
-        order = np.lexsort([*keys, self.group, self.window])
+        order, starts = self.order()
         rows = self.take(order)
-        new = np.ones(len(rows), np.bool_)
-        new[1:] = (rows.group[1:] != rows.group[:-1]) | (rows.window[1:] != rows.window[:-1])
-        new[1:] |= (rows.values[1:] != rows.values[:-1]).any(axis=1)
-        starts = np.flatnonzero(new)
         if len(starts) == len(rows):
             return rows
         return Rows(
@@ -75,6 +70,18 @@ class Rows:
             {lane: column.sum_runs(starts) for lane, column in rows.columns.items()},
             {lane: np.minimum.reduceat(keys, starts) for lane, keys in rows.extremes.items()},
         )
+
+    def order(self) -> tuple[Ints, Ints]:
+        """The rows by window, then group, then values; and where each of these begins."""
+        keys = [self.values[:, b] for b in reversed(range(self.values.shape[1]))]
+        keys += [self.group, self.window]
+        order = np.lexsort(keys)
+        new = np.zeros(len(order), np.bool_)
+        new[:1] = True
+        for key in keys:
+            in_order = key[order]
+            new[1:] |= in_order[1:] != in_order[:-1]
+        return order, np.flatnonzero(new)
 
     @staticmethod
     def join(parts: list[Rows]) -> Rows:
@@ -96,16 +103,21 @@ class Harvest:
     """What one part's runs have given so far."""
 
     bindings: int
+    """Grouping variables of all parts."""
+    types: list[pa.DataType]
+    """Of the values of the part's own."""
     parts: list[Rows] = field(default_factory=list)
-    numbers: list[dict[Any, int]] = field(default_factory=list)
-    """Per grouping binding: value → number."""
-    types: list[pa.DataType] = field(default_factory=list)
+    numbers: list[dict[Any, int]] = field(init=False)
+    """Per grouping variable of the part: value → number."""
+
+    def __post_init__(self) -> None:
+        self.numbers = [{} for _ in self.types]
 
     def add(self, slots: Slots, group: Ints, window: Ints) -> None:
         """`group` and `window` per run of the slots."""
         values = np.full((len(slots.run), self.bindings), -1, np.int64)
         for b, column in enumerate(slots.groups):
-            values[:, b] = self._number(b, column)
+            values[:, b] = self.number(b, column)
         self.parts.append(
             Rows(
                 group[slots.run],
@@ -117,10 +129,8 @@ class Harvest:
             )
         )
 
-    def _number(self, b: int, column: pa.Array) -> Ints:
-        while len(self.numbers) <= b:
-            self.numbers.append({})
-            self.types.append(column.type)
+    def number(self, b: int, column: pa.Array) -> Ints:
+        """Numbers of values of grouping variable b, -1 for null."""
         known = self.numbers[b]
         encoded = column.dictionary_encode()
         lookup = np.array(
@@ -132,9 +142,7 @@ class Harvest:
         return np.where(indices < 0, -1, lookup[np.maximum(indices, 0)])
 
     def decode(self, b: int, numbers: Ints) -> pa.Array:
-        values = list(self.numbers[b]) if b < len(self.numbers) else []
-        kind = self.types[b] if b < len(self.types) else pa.null()
-        dictionary = pa.array(values, kind)
+        dictionary = pa.array(list(self.numbers[b]), self.types[b])
         return dictionary.take(from_numpy(numbers, numbers < 0))
 
     def rows(self) -> Rows | None:

@@ -17,16 +17,19 @@ import numpy as np
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, same_partition
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.groups import Groups, Partitions
-from trendloom.engine.harvest import Harvest
 from trendloom.engine.inputs import Centre
-from trendloom.engine.table import all_rows, result_table
+from trendloom.engine.partial import partial_table
+from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.harvest import Harvest, Rows
     from trendloom.engine.setting import Setting
     from trendloom.engine.windows import Runs, Windows
     from trendloom.plan.plan import Plan
@@ -45,7 +48,10 @@ class _Open:
 
 @dataclass
 class Run:
-    """Feed it sorted batches with `push`, then take the result table with `finish`."""
+    """Feed it sorted batches with `push`, then take the result table with `finish`.
+
+    A run that sees only some of the partitions gives its share of the result with `partial`.
+    """
 
     setting: Setting
     rows_in: int = 0
@@ -66,7 +72,7 @@ class Run:
         self.plan = self.setting.plan
         self.windows = self.setting.windows
         self.evaluators = self.setting.evaluators()
-        self.harvests = [Harvest(len(self.plan.group_variables)) for _ in self.evaluators]
+        self.harvests = self.setting.harvests()
         self._groups = Groups(self.plan.plain_groups, list(self.setting.partition_types))
         self._row_partition = [[] for _ in self.evaluators]
 
@@ -83,7 +89,7 @@ class Run:
         self.rows_in += batch.num_rows
         if batch.num_rows == 0:
             return
-        self._find_centres(batch)
+        find_centres(self.evaluators, batch)
         self._waiting.append(batch)
         keys = len(self.plan.scan.partition)
         if not self.streams and self.windows.strategy is not WindowStrategy.SLIDING:
@@ -100,6 +106,17 @@ class Run:
 
     def finish(self) -> pa.Table:
         """No more rows: the result."""
+        rows = put_together(self.plan, self._part_rows())
+        return result_table(
+            self.plan, self.windows, self.evaluators, self.harvests, self._groups, rows
+        )
+
+    def partial(self) -> pa.Table:
+        """No more rows: what `merge_partials` makes the result of, with other runs'."""
+        rows = self._part_rows()
+        return partial_table(self.setting, self.evaluators, self.harvests, self._groups, rows)
+
+    def _part_rows(self) -> list[Rows]:
         if self._waiting:
             chunk = make_chunk(join_batches(self._waiting), len(self.plan.scan.partition))
             self._waiting = []
@@ -107,23 +124,9 @@ class Run:
                 self._stream(chunk, last=True)
             else:
                 self._buffer(chunk, last=True)
-        rows = all_rows(
+        return part_rows(
             self.plan, self.evaluators, self.harvests, self._timeline, self._row_partition
         )
-        return result_table(
-            self.plan, self.windows, self.evaluators, self.harvests, self._groups, rows
-        )
-
-    def _find_centres(self, batch: pa.RecordBatch) -> None:
-        """Once an operand of a variance has values, what they are taken relative to is fixed."""
-        for evaluator in self.evaluators:
-            layout = evaluator.layout
-            for lane in (*(layout.scaled or ()), *layout.distinct):
-                operand = lane.operand
-                if lane.centred and operand is not None and operand not in evaluator.centres:
-                    centre = Centre.near(as_doubles(batch.column(f"x{operand}"), np.nan))
-                    if centre is not None:
-                        evaluator.centres[operand] = centre
 
     # ── type grain: vectors wait ─────────────────────────────────────────────────────────────
 
@@ -225,6 +228,18 @@ class Run:
             points = runs.window[runs.partition == p]
             of_group = self._timeline.setdefault(int(partitions.group[p]), {})
             of_group[int(partitions.number[p])] = points
+
+
+def find_centres(evaluators: Sequence[Evaluator], batch: pa.RecordBatch) -> None:
+    """Once an operand of a variance has values, what they are taken relative to is fixed."""
+    for evaluator in evaluators:
+        layout = evaluator.layout
+        for lane in (*(layout.scaled or ()), *layout.distinct):
+            operand = lane.operand
+            if lane.centred and operand is not None and operand not in evaluator.centres:
+                centre = Centre.near(as_doubles(batch.column(f"x{operand}"), np.nan))
+                if centre is not None:
+                    evaluator.centres[operand] = centre
 
 
 def _last_point(chunk: Chunk) -> int:

@@ -24,22 +24,27 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-def all_rows(
+def part_rows(
     plan: Plan,
     evaluators: list[Evaluator],
     harvests: list[Harvest],
     timeline: dict[int, dict[int, Ints]],
     row_partition: list[list[Ints]],
-) -> Rows:
-    """One row per window and group: partitions added up, sides of AND paired."""
+) -> list[Rows]:
+    """Of every part, one row per window and group."""
     sides: list[Rows] = []
     for k, harvest in enumerate(harvests):
         rows = harvest.rows() or _no_rows(evaluators[k], len(plan.group_variables))
-        rows = _place_values(rows, plan.group_variables, _group_keys(plan.all_parts[k]))
+        rows = _place_values(rows, plan.group_variables, group_keys(plan.all_parts[k]))
         if plan.strategy is WindowStrategy.CHANGES:
             partition = np.concatenate(row_partition[k] or [np.zeros(0, np.int64)])
             rows = on_change(rows, timeline, partition)
         sides.append(rows.merged())
+    return sides
+
+
+def put_together(plan: Plan, sides: list[Rows]) -> Rows:
+    """The rows of the query from those of its parts."""
     if len(plan.parts) == 1:
         return sides[0]
     both = sides.pop() if plan.overlap is not None else None
@@ -53,8 +58,13 @@ def result_table(
     harvests: list[Harvest],
     groups: Groups,
     rows: Rows,
+    shown: NDArray[np.bool_] | None = None,
 ) -> pa.Table:
-    """Window bounds in ticks, then every output, hidden ones included."""
+    """Window bounds in ticks, then every output, hidden ones included.
+
+    `shown` says which rows may come out; of itself, every row with a trend does, and of changes
+    every row. Rows that are not shown still count as the ones before.
+    """
     types = evaluators[0].operand_types
     centres = {k: centre for e in evaluators for k, centre in e.centres.items()}
     fields = [pa.field("window_start", pa.int64()), pa.field("window_end", pa.int64())]
@@ -69,11 +79,15 @@ def result_table(
         fields.append(pa.field(output.name, array.type, metadata=metadata))
         arrays.append(array)
     changes = plan.strategy is WindowStrategy.CHANGES
-    keep = _changed(plan, rows, arrays[2:]) if changes else rows.found
+    if changes:
+        keep = _changed(plan, rows, arrays[2:])
+        keep = keep if shown is None else keep & shown
+    else:
+        keep = rows.found if shown is None else shown
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields)).filter(from_numpy(keep))
 
 
-def _group_keys(part: Part) -> list[int]:
+def group_keys(part: Part) -> list[int]:
     """The part's grouping variables, by their place in GROUP-BY."""
     return [b.key for b in part.bindings if b.kind is BindingKind.GROUP and b.key is not None]
 
@@ -103,7 +117,7 @@ def _group_column(
     number = plan.group_by.index(key)
     part = plan.part_of(key.variable)
     position = plan.group_variables.index(number)
-    binding = _group_keys(plan.parts[part]).index(number)
+    binding = group_keys(plan.parts[part]).index(number)
     return harvests[part].decode(binding, rows.values[:, position])
 
 
