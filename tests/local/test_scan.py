@@ -68,15 +68,10 @@ def test_integer_types_match_the_names_that_print_as_they_do(kind: str) -> None:
     assert rows(events, scan("A", "08: t > 0", keep=True)) == [(t, 0) for t in (1, 2, 3, 4)]
 
 
-def test_integers_beyond_64_bits_as_types() -> None:
-    events = duckdb.sql("SELECT 1 AS t, 170141183460469231731687303715884105727::HUGEINT AS type")
-    assert rows(events, scan(str(2**127 - 1))) == [(1, 1)]
-
-
 def test_a_condition_on_a_type_that_cannot_occur_is_still_checked() -> None:
     events = {"t": [1], "type": [1], "x": [1]}
-    with pytest.raises(InputError, match="The condition on a: 'x = 'zz'' does not fit"):
-        rows(events, scan("A: x = 'zz'"))
+    with pytest.raises(InputError, match=r"The condition on a: 'UPPER\(x\) = 'A'' does not fit"):
+        rows(events, scan("A: UPPER(x) = 'A'"))
 
 
 def test_one_type_for_all_rows() -> None:

@@ -16,10 +16,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from trendloom.errors import InputError, LimitError
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes, check_tiebreak
-from trendloom.hosts.scan.projection import bind, check_letters, present, tie
+from trendloom.hosts.scan.failures import failed, without_order
+from trendloom.hosts.scan.projection import bind, check_letters, counts, known, present, tie
 from trendloom.plan.scan import Kind
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Batches:
                 except StopIteration:
                     return
                 except (duckdb.Error, pa.ArrowException, OSError) as error:
-                    raise _failed(error) from error
+                    raise failed(error) from error
                 if batch.num_rows:
                     yield batch
         finally:
@@ -100,10 +100,10 @@ def scan_batches(
         return run.start(bad_rows, batch_rows)
     except duckdb.Error as error:
         run.finish()
-        failed = _failed(error)
-        if failed is error:
+        reason = failed(error)
+        if reason is error:
             raise
-        raise failed from error
+        raise reason from error
     except BaseException:
         run.finish()
         raise
@@ -136,10 +136,7 @@ class _Run:
             self.base = self._create("TABLE", "staged", self._needed())
         total, bad = self._count()
         if bad and bad_rows == "error":
-            raise InputError(
-                f"{bad} of {total} rows have no {self._order_names()}.",
-                remedy="Repair them, or leave them out with bad_rows='drop' (--bad-rows drop).",
-            )
+            raise without_order(bad, total, self.axis.column, self.tiebreak)
         relation = self.connection.sql(duck.text(self._statement(total, drop=bad > 0)))
         reader = relation.to_arrow_reader(batch_rows)
         schema: pa.Schema = reader.schema
@@ -170,19 +167,12 @@ class _Run:
         names = dict.fromkeys(name for name in named if name is not None)
         return exp.select(*[duck.column(name) for name in names]).from_(self.base)
 
-    def _order_names(self) -> str:
-        time = f"time ('{self.axis.column}' is null or infinite)"
-        return time if self.tiebreak is None else f"{time} or no tiebreak ('{self.tiebreak}')"
-
     def _count(self) -> tuple[int, int]:
         keys = [self.axis.expression]
         if self.tiebreak is not None:
             keys.append(tie(self.tiebreak, self.source.schema[self.tiebreak]))
-        # count(column) alone is answered by the statistics of a Parquet file.
-        good = keys[0] if len(keys) == 1 else exp.case().when(_known(keys), exp.true())
-        counts = exp.select(exp.Count(this=exp.Star()), exp.Count(this=good)).from_(self.base)
-        total, known = duck.first_row(self.connection, counts)
-        return total, total - known
+        total, good = duck.first_row(self.connection, counts(keys).from_(self.base))
+        return total, total - good
 
     def _statement(self, total: int, *, drop: bool) -> exp.Expr:
         bound = bind(
@@ -211,7 +201,7 @@ class _Run:
         else:
             inner = inner.where(*bound.conditions, copy=False)
             if drop:
-                inner = inner.where(_known(bound.order), copy=False)
+                inner = inner.where(known(bound.order), copy=False)
         if not self.scan.keep_unmatched:
             kept.append(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
@@ -239,25 +229,6 @@ class _Run:
         if is_key and self.source.schema[self.scan.partition[int(name[1:])]] == "VARCHAR":
             return exp.alias_(exp.cast(column, exp.DataType.Type.VARCHAR), name)
         return column
-
-
-def _known(keys: list[exp.Expr]) -> exp.Expr:
-    return exp.and_(*[present(key) for key in keys])
-
-
-def _failed(error: Exception) -> Exception:
-    if isinstance(error, duckdb.ResourceInUseException):
-        return error  # two scans at once: a bug of the caller, not of the events
-    if isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory" in str(error):
-        return LimitError(
-            f"The sort does not fit: {duck.first_line(error)}",
-            remedy="Free memory or disk space in the temporary directory (TMPDIR).",
-        )
-    return InputError(
-        f"The events could not be read or computed: {duck.first_line(error)}",
-        remedy="If a number is out of range, convert the column to DOUBLE before the query; "
-        "if a text file has a value of another type, repair it or convert the file to Parquet.",
-    )
 
 
 def _nothing(scan: Scan, tiebreak: str | None) -> Batches:

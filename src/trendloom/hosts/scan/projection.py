@@ -151,6 +151,18 @@ def present(tree: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=tree.copy(), expression=exp.null()))
 
 
+def known(keys: list[exp.Expr]) -> exp.Expr:
+    """None of them null."""
+    return exp.and_(*[present(key) for key in keys])
+
+
+def counts(keys: list[exp.Expr]) -> exp.Select:
+    """How many rows there are, and how many of them have all of these keys."""
+    # count(column) alone is answered by the statistics of a Parquet file.
+    good = keys[0].copy() if len(keys) == 1 else exp.case().when(known(keys), exp.true())
+    return exp.select(exp.Count(this=exp.Star()), exp.Count(this=good))
+
+
 def _key(name: str, duck_type: str) -> exp.Expr:
     column = duck.column(name)
     if duck_type in duck.FLOATS:

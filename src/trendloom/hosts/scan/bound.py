@@ -1,0 +1,117 @@
+"""A scan bound to an Arrow schema: all checks and types, before there is a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.columns import (
+    check_attributes,
+    check_tiebreak,
+    check_time,
+    check_type,
+    refuse_repeated,
+)
+from trendloom.hosts.scan.projection import Projection, bind, check_letters, known
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.plan.scan import Scan
+
+GIVEN = "given"
+"""The relation that the expressions are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of something that has rows, by their DuckDB types."""
+
+    schema: dict[str, str]
+    is_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A projection, and the DuckDB (of one thread) that bound it."""
+
+    connection: duckdb.DuckDBPyConnection
+    given: pa.Schema
+    """The columns that are needed, as they were given."""
+    axis: TimeAxis
+    projection: Projection
+    contract: pa.Schema
+    """The scan columns as the engine sees them."""
+
+    @property
+    def operand_types(self) -> list[pa.DataType]:
+        return [self.contract.field(f"x{i}").type for i in range(len(self.projection.operands))]
+
+    @property
+    def partition_types(self) -> list[pa.DataType]:
+        return [self.contract.field(f"p{i}").type for i in range(len(self.projection.keys))]
+
+    def statement(self, *, ordered_only: bool) -> exp.Select:
+        """From `GIVEN` to the scan columns, on request without the rows that have no order."""
+        return _statement(self.projection, ordered_only=ordered_only)
+
+
+def bind_schema(
+    scan: Scan,
+    schema: pa.Schema,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+) -> Bound:
+    """Everything that can be wrong with columns and their types is said here."""
+    check_letters(scan)
+    refuse_repeated(schema.names)
+    connection = duck.connect()
+    try:
+        connection.execute("SET threads = 1")
+        connection.register(GIVEN, schema.empty_table())
+        relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        columns = Columns(types)
+        axis = check_time(columns, time, tick=tick)
+        type_column, one_type = check_type(columns, type, event_type)
+        check_attributes(columns, scan.attributes)
+        if tiebreak is not None:
+            check_tiebreak(columns, tiebreak)
+        named = (time, type_column, tiebreak, *scan.attributes)
+        needed = dict.fromkeys(name for name in named if name is not None)
+        projection = bind(
+            connection,
+            GIVEN,
+            types,
+            scan,
+            axis,
+            type_column=type_column,
+            event_type=one_type,
+            tiebreak=tiebreak,
+        )
+        contract = connection.sql(duck.text(_statement(projection))).to_arrow_table().schema
+    except BaseException:
+        connection.close()
+        raise
+    given = pa.schema([schema.field(name).remove_metadata() for name in needed])
+    return Bound(connection, given, axis, projection, contract)
+
+
+def _statement(projection: Projection, *, ordered_only: bool = False) -> exp.Select:
+    inner = exp.select(*projection.columns).from_(GIVEN).where(*projection.conditions)
+    if ordered_only:
+        inner = inner.where(known(projection.order))
+    names = [exp.column(column.alias, table="rows") for column in projection.columns]
+    outer = exp.select(*names).from_(inner.subquery("rows"))
+    if projection.keep_unmatched:
+        return outer
+    return outer.where(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))

@@ -1,0 +1,134 @@
+"""The projection over Arrow tables, in this process, one thread, no sort: what a worker needs."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import duckdb
+import pyarrow as pa
+
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.bound import GIVEN, Bound, bind_schema
+from trendloom.hosts.scan.failures import failed, without_order
+from trendloom.hosts.scan.projection import counts
+
+if TYPE_CHECKING:
+    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.plan.scan import Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """The scan columns of one table, in the table's order, and what became of its rows."""
+
+    table: pa.Table
+    rows: int
+    """Of the table that was given, matched or not."""
+    dropped: int
+    """Rows without a time or tiebreak, if they were to be dropped."""
+
+
+@dataclass(frozen=True)
+class Projector:
+    """From tables of one Arrow schema to scan columns.
+
+    It is plain values, so it can be sent anywhere. It binds its expressions at first use, and keeps
+    its DuckDB for all later tables.
+    """
+
+    scan: Scan
+    schema: pa.Schema
+    time: str
+    type: str | None = None
+    event_type: str | None = None
+    tick: str = "s"
+    tiebreak: str | None = None
+    bad_rows: Literal["error", "drop"] = "error"
+
+    @property
+    def axis(self) -> TimeAxis:
+        return self._bound.axis
+
+    @property
+    def contract(self) -> pa.Schema:
+        """The scan columns and their types."""
+        return self._bound.contract
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that are read: a reader can leave out the others."""
+        return list(self._bound.given.names)
+
+    @property
+    def operand_types(self) -> list[pa.DataType]:
+        return self._bound.operand_types
+
+    @property
+    def partition_types(self) -> list[pa.DataType]:
+        return self._bound.partition_types
+
+    def __call__(self, table: pa.Table) -> Projected:
+        """The rows of a table that the engine wants; other columns than those needed may miss."""
+        given = table.select(self.needed)
+        if given.schema != self._bound.given:
+            # Large strings, dictionaries, another zone: the same values in other clothes.
+            given = given.cast(self._bound.given)
+        with self._lock:
+            try:
+                return self._project(given)
+            except (duckdb.Error, pa.ArrowException) as error:
+                reason = failed(error)
+                if reason is error:
+                    raise
+                raise reason from error
+
+    def _project(self, given: pa.Table) -> Projected:
+        connection, statements = self._bound.connection, self._statements
+        connection.register(GIVEN, given)
+        try:
+            ((total, good),) = connection.execute(statements["counts"]).fetchall()
+            bad = total - good
+            if bad and self.bad_rows == "error":
+                raise without_order(bad, total, self.time, self.tiebreak)
+            statement = statements["ordered" if bad else "all"]
+            return Projected(connection.sql(statement).to_arrow_table(), total, bad)
+        finally:
+            # The rows belong to the caller, who may want their memory back.
+            connection.unregister(GIVEN)
+
+    @cached_property
+    def _bound(self) -> Bound:
+        return bind_schema(
+            self.scan,
+            self.schema,
+            time=self.time,
+            type=self.type,
+            event_type=self.event_type,
+            tick=self.tick,
+            tiebreak=self.tiebreak,
+        )
+
+    @cached_property
+    def _statements(self) -> dict[str, str]:
+        order = self._bound.projection.order
+        return {
+            "counts": duck.text(counts(order).from_(GIVEN)),
+            "all": duck.text(self._bound.statement(ordered_only=False)),
+            "ordered": duck.text(self._bound.statement(ordered_only=True)),
+        }
+
+    @cached_property
+    def _lock(self) -> threading.Lock:
+        return threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The definition only: a connection cannot travel.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def project(table: pa.Table, projector: Projector) -> pa.Table:
+    """The scan columns of a table, rows that are no letter left out, in the table's order."""
+    return projector(table).table
