@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+JARS := .jars
 UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
 
-.PHONY: setup lock lint format test fuzz bench demo clean
+.PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench demo clean
 
 setup: $(STAMP)
 
@@ -34,8 +35,30 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: setup
-	$(BIN)/pytest -n 2 --dist worksteal
+# Spark takes both cores by itself: its tests run in one process, after the others.
+test: test-local test-spark
+
+test-local: setup
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/spark
+
+test-spark: setup
+	$(BIN)/pytest --ignore tests/spark/cluster --ignore tests/spark/kafka tests/spark
+
+test-cluster: setup
+	$(BIN)/pytest --timeout 600 tests/spark/cluster
+
+test-kafka: setup jars
+	$(BIN)/pytest tests/spark/kafka
+
+# Kafka's broker, and Spark's connector to it, by the Java world's own client.
+jars: $(JARS)/broker/.stamp $(JARS)/connector/.stamp
+
+$(JARS)/%/.stamp: tests/spark/kafka/%.xml
+	@command -v mvn >/dev/null 2>&1 || \
+		{ echo "make $(MAKECMDGOALS): Maven (mvn) is missing; install it to fetch Kafka's jars" >&2; exit 1; }
+	rm -rf $(@D)
+	mvn -B -q -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	@touch $@
 
 fuzz: setup
 	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 0 tests/generated
@@ -47,4 +70,4 @@ demo: setup
 	$(BIN)/trendloom demo
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(JARS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Trendloom on Spark: one session, a Connect server, a cluster, a Kafka broker."""

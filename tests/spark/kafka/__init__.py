@@ -1,0 +1,1 @@
+"""Tests that read from and write to a real Kafka broker."""
