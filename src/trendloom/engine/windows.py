@@ -67,27 +67,28 @@ class Windows:
                 )
 
     def runs(self, chunk: Chunk) -> Runs:
+        return self.runs_over(chunk.time, chunk.bounds)
+
+    def runs_over(self, time: Ints, bounds: Ints) -> Runs:
+        """The runs of sorted rows: partition p is rows `bounds[p] : bounds[p + 1]`."""
         match self.strategy:
             case WindowStrategy.WHOLE:
-                count = len(chunk.bounds) - 1
-                return Runs(
-                    chunk.bounds[:-1], chunk.bounds[1:], np.arange(count), np.zeros(count, np.int64)
-                )
+                count = len(bounds) - 1
+                return Runs(bounds[:-1], bounds[1:], np.arange(count), np.zeros(count, np.int64))
             case WindowStrategy.SLIDING:
-                self.check_range(chunk.time)
-                bounds = self.within, self.slide, MAX_WINDOWS
-                runs = Runs(*kernel.sliding(chunk.time, chunk.bounds, *bounds))
+                self.check_range(time)
+                runs = Runs(*kernel.sliding(time, bounds, self.within, self.slide, MAX_WINDOWS))
                 if len(runs) == MAX_WINDOWS:
                     raise LimitError(
-                        f"More than {MAX_WINDOWS:,} windows over {len(chunk):,} events.",
+                        f"More than {MAX_WINDOWS:,} windows over {len(time):,} rows.",
                         remedy="Use a larger SLIDE.",
                     )
                 return runs
             case WindowStrategy.COUNTED:
-                return Runs(*kernel.counted(chunk.bounds, self.within, self.slide))
+                return Runs(*kernel.counted(bounds, self.within, self.slide))
             case WindowStrategy.CHANGES:
-                self.check_range(chunk.time)
-                return Runs(*kernel.changes(chunk.time, chunk.bounds, self.within))
+                self.check_range(time)
+                return Runs(*kernel.changes(time, bounds, self.within))
 
     def check_range(self, time: Ints) -> None:
         """Window bounds are 64-bit ticks too."""
@@ -107,6 +108,14 @@ class Windows:
         if self.strategy is WindowStrategy.CHANGES:
             return window
         return window * self.slide + self.within
+
+    def last_end(self, time: Ints) -> Ints:
+        """The end of the last sliding window that an event is in."""
+        return time // self.slide * self.slide + self.within
+
+    def next_end(self, time: int) -> int:
+        """The first end of a sliding window after a time."""
+        return ((time - self.within) // self.slide + 1) * self.slide + self.within
 
 
 def _ticks(duration: Duration, nanoseconds: int, text: str) -> int:

@@ -1,0 +1,162 @@
+"""Everything that vectors do not do: the events of open windows are kept.
+
+- `WITHIN … SLIDE …`: a window that is over (or, for updates, one with new events) is evaluated from
+  nothing over its events. An event is kept until its last window is over.
+- `WITHIN w` alone: time points from the last watermark up to this one are evaluated, and for every
+  partition the last point before them. Nothing of the partition arrived or expired since, so that
+  is its value still, and the group's before the first change: no row has to be remembered. An
+  event is kept until the point at which it expires has been evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.engine.chunk import Chunk, make_chunk
+from trendloom.engine.groups import Groups
+from trendloom.engine.harvest import Rows
+from trendloom.engine.live.mode import Mode
+from trendloom.engine.live.sheet import Sheet, emptied
+from trendloom.engine.live.waiting import Waiting, pair_numbers, sorted_events
+from trendloom.engine.windows import Runs
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.groups import Partitions
+    from trendloom.engine.setting import Setting
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+class Events:
+    """The shard's events, those that the watermark has passed and those that it has not."""
+
+    NAME = "events"
+
+    def __init__(self, setting: Setting, evaluators: list[Evaluator], mode: Mode) -> None:
+        self.setting = setting
+        self.evaluators = evaluators
+        self.mode = mode
+        self.waiting = Waiting()
+        self._changes = setting.windows.strategy is WindowStrategy.CHANGES
+
+    @property
+    def is_empty(self) -> bool:
+        return not len(self.waiting)
+
+    def deadline(self, watermark: int) -> int | None:
+        """`watermark`: the one in force."""
+        if not len(self.waiting):
+            return None
+        windows, time = self.setting.windows, self.waiting.time()
+        ahead = time >= watermark
+        points = []
+        if ahead.any() and (self._changes or self.mode is Mode.UPDATE):
+            points.append(int(time[ahead].min()) + 1)
+        if not self._changes:
+            points.append(windows.next_end(max(int(time.min()), watermark)))
+        elif not ahead.all():
+            points.append(int(time[~ahead].min()) + windows.within + 1)
+        return min(points)
+
+    def move(self, before: int, now: int) -> pa.Table | None:
+        """The watermark moves: the rows that come of it, None if nothing does."""
+        due = self.deadline(before)
+        if due is None or due > now:
+            return None
+        table = None
+        ready = self.waiting.before(now)
+        if ready is not None:
+            setting = self.setting
+            chunk = make_chunk(sorted_events(ready), len(setting.partition_types))
+            groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
+            partitions = groups.number(chunk)
+            sheet = Sheet(setting, self.evaluators)
+            evaluate = self._points if self._changes else self._windows
+            rows, shown = evaluate(sheet, chunk, partitions, before, now)
+            table = sheet.table(rows, groups, shown)
+        self._forget(now)
+        return table
+
+    def _windows(
+        self, sheet: Sheet, chunk: Chunk, partitions: Partitions, before: int, now: int
+    ) -> tuple[Rows, Bools | None]:
+        runs = self.setting.windows.runs(chunk)
+        if self.mode is Mode.APPEND:
+            ends = self.setting.windows.end(runs.window)
+            sheet.add_runs(chunk, runs.pick((ends > before) & (ends <= now)), partitions)
+            return sheet.rows(), None
+        touched = chunk.time[runs.hi - 1] >= before
+        pairs = pair_numbers(partitions.group[runs.partition], runs.window)
+        runs = runs.pick(np.isin(pairs, pairs[touched]))
+        sheet.add_runs(chunk, runs, partitions)
+        rows = sheet.rows()
+        if not self._may_lose_trends:
+            return rows, None
+        # What a trailing NOT took away since the last time comes out as a row without trends.
+        old = np.array(
+            [
+                lo + np.searchsorted(chunk.time[lo:hi], before)
+                for lo, hi in zip(runs.lo, runs.hi, strict=True)
+            ],
+            np.int64,
+        )
+        sheet.add_runs(chunk, _until(runs, old), partitions)
+        shown_before = sheet.rows()
+        shown_before = shown_before.take(np.flatnonzero(shown_before.found))
+        rows = rows.take(np.flatnonzero(rows.found))
+        rows = Rows.join([rows, emptied(shown_before)]).merged()
+        return rows, np.ones(len(rows), np.bool_)
+
+    @property
+    def _may_lose_trends(self) -> bool:
+        parts = self.setting.plan.all_parts
+        return any(accept.care for part in parts for accept in part.automaton.accepts)
+
+    def _points(
+        self, sheet: Sheet, chunk: Chunk, partitions: Partitions, before: int, now: int
+    ) -> tuple[Rows, Bools]:
+        runs = self.setting.windows.runs(chunk)
+        early = runs.window < before
+        last_of_partition = np.append(np.diff(runs.partition) != 0, True)
+        last_early = early & (last_of_partition | np.append(~early[1:], True))
+        runs = runs.pick(last_early | (~early & (runs.window < now)))
+        sheet.add_points(runs, partitions)
+        sheet.add_runs(chunk, runs, partitions)
+        rows = sheet.rows()
+        return rows, rows.window >= before
+
+    def _forget(self, now: int) -> None:
+        """Events that no row can need any more."""
+        time = self.waiting.time()
+        if self._changes:
+            self.waiting.keep(time + self.setting.windows.within >= now)
+        else:
+            self.waiting.keep(self.setting.windows.last_end(time) > now)
+
+    # ── at rest ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def shape(self) -> list[object]:
+        """Events mean the same in every version."""
+        return []
+
+    def tables(self) -> dict[str, pa.Table]:
+        table = self.waiting.table
+        return {} if table is None else {"events": table.combine_chunks()}
+
+    def load(self, tables: dict[str, pa.Table]) -> None:
+        self.waiting = Waiting(tables.get("events"))
+
+
+def _until(runs: Runs, hi: Ints) -> Runs:
+    """Runs that end earlier, without those that are empty then."""
+    some = hi > runs.lo
+    return Runs(runs.lo[some], hi[some], runs.partition[some], runs.window[some])

@@ -1,0 +1,42 @@
+"""What a stream may be asked, and when its rows come."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from trendloom.errors import QueryMeaningError
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from trendloom.plan.plan import Plan
+
+
+class Mode(Enum):
+    """When a window's row comes out. Rows of `WITHIN w` alone come at every change in both."""
+
+    APPEND = "append"
+    """Once, when the watermark has passed the window's end."""
+    UPDATE = "update"
+    """Whenever events that the watermark has passed may have changed it. A window whose trends
+    are gone again (a match of a trailing NOT) says so with a COUNT of 0 and nulls."""
+
+
+def check_streamable(plan: Plan) -> None:
+    """Refuses queries that have no answer before the input ends."""
+    query = plan.query
+    if plan.strategy is WindowStrategy.WHOLE:
+        raise QueryMeaningError(
+            "A query over a stream needs a WITHIN: without one, the whole input is one window, "
+            "and a stream never ends.",
+            text=query.text,
+            remedy="Add a window, such as WITHIN 1 hour SLIDE 10 min.",
+        )
+    if plan.strategy is WindowStrategy.COUNTED:
+        raise QueryMeaningError(
+            "Windows of events are not supported on streams: events arrive in any order, and "
+            "which of them are the next n is not known before the input ends.",
+            text=query.text,
+            place=getattr(query.window, "place", None) if query.text else None,
+            remedy="Use a window of time, such as WITHIN 10 min SLIDE 1 min.",
+        )

@@ -1,0 +1,267 @@
+"""Type grain: one vector per partition and open window is all that is kept of past events.
+
+1. Events wait until the watermark has passed them: then their order is final.
+2. They are sorted and cut into runs, one per partition and window.
+3. A run goes on with the vector of its partition and window, if there is one.
+4. Vectors of windows that are over are read and forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.chunk import make_chunk
+from trendloom.engine.evaluate import Evaluator, State
+from trendloom.engine.groups import Groups
+from trendloom.engine.live.mode import Mode
+from trendloom.engine.live.sheet import Sheet
+from trendloom.engine.live.waiting import (
+    Waiting,
+    numbered,
+    pair_numbers,
+    plain,
+    sorted_events,
+)
+from trendloom.engine.numbers import Doubles, Integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trendloom.engine.setting import Setting
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Vector i is of the partition with attributes `keys[…][i]` and of window `window[i]`."""
+
+    keys: tuple[pa.Array, ...]
+    window: Ints
+    states: tuple[State, ...]
+    """Per part."""
+
+    def __len__(self) -> int:
+        return len(self.window)
+
+    def take(self, rows: Ints) -> Kept:
+        at = from_numpy(rows)
+        return Kept(
+            tuple(key.take(at) for key in self.keys),
+            self.window[rows],
+            tuple(state.take(rows) for state in self.states),
+        )
+
+    def and_(self, other: Kept) -> Kept:
+        return Kept(
+            tuple(map(_concatenated, self.keys, other.keys)),
+            np.concatenate([self.window, other.window]),
+            tuple(map(_stacked, self.states, other.states)),
+        )
+
+
+class Vectors:
+    """The shard's vectors, and the events that the watermark has not passed."""
+
+    NAME = "vectors"
+
+    def __init__(self, setting: Setting, evaluators: list[Evaluator], mode: Mode) -> None:
+        self.setting = setting
+        self.evaluators = evaluators
+        self.mode = mode
+        self.waiting = Waiting()
+        self.kept = self._none()
+
+    @property
+    def is_empty(self) -> bool:
+        return not len(self.waiting) and not len(self.kept)
+
+    def deadline(self, watermark: int) -> int | None:
+        """`watermark`: the one in force."""
+        windows = self.setting.windows
+        points = []
+        if len(self.kept):
+            points.append(int(windows.end(self.kept.window).min()))
+        if len(self.waiting):
+            first = int(self.waiting.time().min())
+            update = self.mode is Mode.UPDATE
+            points.append(first + 1 if update else windows.next_end(max(first, watermark)))
+        return min(points, default=None)
+
+    def move(self, _before: int, now: int) -> pa.Table | None:
+        """The watermark moves: the rows that come of it, None if nothing does."""
+        ready = self.waiting.before(now)
+        ends = self.setting.windows.end(self.kept.window)
+        if ready is None and not (ends <= now).any():
+            return None
+        kept, touched = self.kept, np.zeros(len(self.kept), np.bool_)
+        if ready is not None:
+            self.waiting.keep(self.waiting.time() >= now)
+            kept, touched = self._folded(ready)
+        groups, group = self._grouped(kept)
+        closed = self.setting.windows.end(kept.window) <= now
+        shown = closed
+        if self.mode is Mode.UPDATE:
+            # All partitions of a group that has new events, with events of their own or without.
+            pairs = pair_numbers(group, kept.window)
+            shown = np.isin(pairs, pairs[touched])
+        sheet = Sheet(self.setting, self.evaluators)
+        out = np.flatnonzero(shown)
+        if len(out):
+            sheet.add_states(kept.take(out).states, group[out], kept.window[out])
+        self.kept = kept.take(np.flatnonzero(~closed & self._begun(kept)))
+        return sheet.table(sheet.rows(), groups)
+
+    def _folded(self, ready: pa.Table) -> tuple[Kept, Bools]:
+        """All vectors after these events, and which of them the events moved."""
+        keys = len(self.setting.partition_types)
+        chunk = make_chunk(sorted_events(ready), keys)
+        runs = self.setting.windows.runs(chunk)
+        states = tuple(evaluator.blank(len(runs)) for evaluator in self.evaluators)
+
+        # Which run goes on with which vector: both by (partition, window).
+        here = chunk.key_rows(chunk.bounds[:-1], keys)
+        heads = tuple(here.column(k) for k in range(keys))
+        old = len(self.kept)
+        joint = tuple(map(_concatenated, self.kept.keys, heads))
+        numbers = numbered(joint, old + len(chunk.bounds) - 1)
+        pairs = pair_numbers(
+            np.concatenate([numbers[:old], numbers[old:][runs.partition]]),
+            np.concatenate([self.kept.window, runs.window]),
+        )
+        order = np.argsort(pairs[old:])
+        place = np.searchsorted(pairs[old:], pairs[:old], sorter=order)
+        run = order[np.minimum(place, len(order) - 1)]
+        goes_on = pairs[old:][run] == pairs[:old]
+        rows = np.flatnonzero(goes_on)
+        for state, kept in zip(states, self.kept.states, strict=True):
+            state.put(run[rows], kept.take(rows))
+        for evaluator, state in zip(self.evaluators, states, strict=True):
+            evaluator.fold(chunk, runs, state)
+
+        at = from_numpy(runs.partition)
+        moved = Kept(tuple(head.take(at) for head in heads), runs.window, states)
+        still = self.kept.take(np.flatnonzero(~goes_on))
+        return still.and_(moved), np.arange(len(still) + len(moved)) >= len(still)
+
+    def _grouped(self, kept: Kept) -> tuple[Groups, Ints]:
+        """The groups, and each vector's."""
+        setting = self.setting
+        groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
+        mine = kept.keys[: groups.plain]
+        group = numbered(mine, len(kept))
+        if groups.plain and len(kept):
+            first = from_numpy(np.unique(group, return_index=True)[1])
+            names = [f"p{k}" for k in range(groups.plain)]
+            groups.heads.append(pa.RecordBatch.from_arrays([k.take(first) for k in mine], names))
+        return groups, group
+
+    def _begun(self, kept: Kept) -> Bools:
+        """Vectors of zeros are as good as none."""
+        begun = np.zeros(len(kept), np.bool_)
+        for evaluator, state in zip(self.evaluators, kept.states, strict=True):
+            cells = _cells(evaluator)
+            if state.doubles is not None:
+                begun |= (state.doubles.m[:, : cells[0]] != 0).any(axis=1)
+            if state.integers is not None:
+                begun |= (state.integers.v[:, : cells[1]] != 0).any(axis=1)
+        return begun
+
+    def _none(self) -> Kept:
+        keys = tuple(pa.nulls(0, plain(kind)) for kind in self.setting.partition_types)
+        states = tuple(evaluator.blank(0) for evaluator in self.evaluators)
+        return Kept(keys, np.zeros(0, np.int64), states)
+
+    # ── at rest ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def shape(self) -> list[object]:
+        """What the cells of a vector mean. Vectors of another shape cannot go on."""
+        shape: list[object] = []
+        for evaluator in self.evaluators:
+            automaton, layout = evaluator.part.automaton, evaluator.layout
+            lanes = [
+                None
+                if sums is None
+                else [[s.variable, s.operand, s.power, s.centred] for s in sums]
+                for sums in (layout.scaled, layout.checked)
+            ]
+            arrows = [[a.source, a.variable, a.target] for a in automaton.arrows]
+            accepts = [a.state for a in automaton.accepts]
+            shape.append([list(automaton.variables), arrows, accepts, lanes])
+        return shape
+
+    def tables(self) -> dict[str, pa.Table]:
+        columns: dict[str, pa.Array] = {f"p{k}": key for k, key in enumerate(self.kept.keys)}
+        columns["window"] = from_numpy(self.kept.window)
+        for k, (evaluator, state) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
+            in_doubles, in_integers = _cells(evaluator)
+            if state.doubles is not None:
+                columns[f"m{k}"] = _lists(state.doubles.m[:, :in_doubles])
+                exponents = state.doubles.e[:, :in_doubles]
+                if exponents.any():
+                    columns[f"e{k}"] = _lists(exponents)
+            if state.integers is not None:
+                columns[f"v{k}"] = _lists(state.integers.v[:, :in_integers])
+        tables = {"vectors": pa.table(columns)} if len(self.kept) else {}
+        return tables | _waiting_table("pending", self.waiting)
+
+    def load(self, tables: dict[str, pa.Table]) -> None:
+        self.waiting = Waiting(tables.get("pending"))
+        if "vectors" not in tables:
+            return
+        table = tables["vectors"].combine_chunks()
+        columns = {name: table.column(name).combine_chunks() for name in table.schema.names}
+        states = []
+        for k, evaluator in enumerate(self.evaluators):
+            in_doubles, in_integers = _cells(evaluator)
+            state = evaluator.blank(table.num_rows)
+            if state.doubles is not None:
+                state.doubles.m[:, :in_doubles] = _array(columns[f"m{k}"])
+                if f"e{k}" in columns:
+                    state.doubles.e[:, :in_doubles] = _array(columns[f"e{k}"])
+            if state.integers is not None:
+                state.integers.v[:, :in_integers] = _array(columns[f"v{k}"])
+            states.append(state)
+        keys = tuple(columns[f"p{k}"] for k in range(len(self.setting.partition_types)))
+        self.kept = Kept(keys, to_numpy(columns["window"]), tuple(states))
+
+
+def _waiting_table(name: str, waiting: Waiting) -> dict[str, pa.Table]:
+    return {} if waiting.table is None else {name: waiting.table.combine_chunks()}
+
+
+def _cells(evaluator: Evaluator) -> tuple[int, int]:
+    """How many leading numbers of a vector mean something: doubles, integers."""
+    cells = len(evaluator.part.automaton.states) + 1
+    scaled, checked = evaluator.layout.scaled or (), evaluator.layout.checked or ()
+    return cells * (1 + len(scaled)), cells * (1 + len(checked))
+
+
+def _concatenated(left: pa.Array, right: pa.Array) -> pa.Array:
+    return pa.concat_arrays([left, right])
+
+
+def _stacked(left: State, right: State) -> State:
+    doubles = integers = None
+    if left.doubles is not None and right.doubles is not None:
+        m = np.concatenate([left.doubles.m, right.doubles.m])
+        doubles = Doubles(m, np.concatenate([left.doubles.e, right.doubles.e]))
+    if left.integers is not None and right.integers is not None:
+        integers = Integers(np.concatenate([left.integers.v, right.integers.v]))
+    return State(doubles, integers)
+
+
+def _lists(rows: NDArray[np.float64] | Ints) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(from_numpy(rows.ravel()), rows.shape[1])
+
+
+def _array(column: pa.Array) -> NDArray[np.float64] | Ints:
+    values: NDArray[np.float64] | Ints = to_numpy(column.flatten())
+    return values.reshape(len(column), -1)

@@ -1,0 +1,119 @@
+"""Events that wait, and the few things that are done with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.setting import Setting
+
+    Ints = NDArray[np.int64]
+
+FIRST = -(1 << 63)
+"""Before every event: the watermark of a stream that has none yet."""
+_MASKS = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64()))
+
+
+def event_schema(setting: Setting, tie: pa.DataType | None) -> pa.Schema:
+    """The scan's columns, as they are kept: no dictionaries, the narrowest mask."""
+    letters = len(setting.plan.scan.letters)
+    fields = [(f"p{k}", plain(kind)) for k, kind in enumerate(setting.partition_types)]
+    fields += [("time", pa.int64())] + ([] if tie is None else [("tie", plain(tie))])
+    fields += [("mask", next(kind for bits, kind in _MASKS if letters <= bits))]
+    fields += [(f"x{k}", plain(kind)) for k, kind in enumerate(setting.operand_types)]
+    return pa.schema(fields)
+
+
+def fitted(setting: Setting, events: pa.Table) -> pa.Table:
+    """A host's events with these columns."""
+    tie = events.schema.field("tie").type if "tie" in events.schema.names else None
+    schema = event_schema(setting, tie)
+    events = events.select(schema.names)
+    return events if events.schema.equals(schema) else events.cast(schema)
+
+
+def plain(kind: pa.DataType) -> pa.DataType:
+    """The type of a dictionary's values."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def times(table: pa.Table) -> Ints:
+    return to_numpy(table.column("time").combine_chunks())
+
+
+def sorted_events(table: pa.Table) -> pa.RecordBatch:
+    """By partition, time and tie."""
+    names = [n for n in table.schema.names if n.startswith("p") or n in ("time", "tie")]
+    order = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names])
+    return table.take(order).combine_chunks().to_batches()[0]
+
+
+def numbered(columns: Sequence[pa.Array], rows: int) -> Ints:
+    """Numbers of rows, from 0: equal where all columns are."""
+    numbers = np.zeros(rows, np.int64)
+    for column in columns:
+        encoded = column.dictionary_encode()
+        wide = numbers * (len(encoded.dictionary) + 1) + to_numpy(encoded.indices)
+        numbers = np.unique(wide, return_inverse=True)[1].astype(np.int64)
+    return numbers
+
+
+def pair_numbers(numbers: Ints, window: Ints) -> Ints:
+    """One number per (number, window)."""
+    distinct, place = np.unique(window, return_inverse=True)
+    return numbers * max(1, len(distinct)) + place
+
+
+@dataclass
+class Waiting:
+    """Events in the order in which they came."""
+
+    table: pa.Table | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.table is None else int(self.table.num_rows)
+
+    def add(self, events: pa.Table) -> None:
+        if self.table is None or not len(self):
+            self.table = events
+            return
+        if self.table.schema != events.schema:
+            raise StateError(
+                "The events' columns have changed: "
+                f"{_words(self.table.schema)} wait, {_words(events.schema)} came.",
+                remedy="Go on with the same tiebreak column, or start with a new checkpoint.",
+            )
+        self.table = pa.concat_tables([self.table, events])
+
+    def time(self) -> Ints:
+        return np.zeros(0, np.int64) if self.table is None else times(self.table)
+
+    def before(self, end: int) -> pa.Table | None:
+        """The events before a time, if there are any."""
+        return self._filtered(self.time() < end)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Forgets all others."""
+        if len(self) and not rows.all():
+            self.table = self._filtered(rows)
+
+    def _filtered(self, rows: NDArray[np.bool_]) -> pa.Table | None:
+        if self.table is None or not rows.any():
+            return None
+        return self.table if rows.all() else self.table.filter(from_numpy(rows))
+
+
+def _words(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
