@@ -11,12 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trendloom import spark
     from trendloom.api import TrendQuery, aggregate, query, run
     from trendloom.errors import TrendloomError
     from trendloom.result import Result
 
 __version__ = "0.1.0"
-__all__ = ["Result", "TrendQuery", "TrendloomError", "aggregate", "query", "run"]
+__all__ = ["Result", "TrendQuery", "TrendloomError", "aggregate", "query", "run", "spark"]
 
 _HOME = {
     "Result": "trendloom.result",
@@ -30,6 +31,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Loads a public name at its first use: importing the package costs nothing."""
+    if name == "spark":
+        return import_module("trendloom.spark")
     if name not in _HOME:
         raise AttributeError(f"module 'trendloom' has no attribute '{name}'")
     return getattr(import_module(_HOME[name]), name)

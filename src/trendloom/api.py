@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from trendloom.errors import TrendloomError, did_you_mean
+from trendloom.errors import TrendloomError, one_of
 from trendloom.language import GroupKey, Query, parse
 from trendloom.result import Result
 
@@ -81,9 +81,9 @@ def run(
     from trendloom.engine.layout import Numbers
     from trendloom.hosts.local.host import run_local
 
-    _check("host", host, HOSTS)
-    _check("numbers", numbers, NUMBERS)
-    _check("bad_rows", bad_rows, BAD_ROWS)
+    one_of("host", host, HOSTS)
+    one_of("numbers", numbers, NUMBERS)
+    one_of("bad_rows", bad_rows, BAD_ROWS)
     checked = query if isinstance(query, TrendQuery) else _query(query)
     started = clock.perf_counter()
     outcome = run_local(
@@ -110,10 +110,15 @@ def run(
 
 
 def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> Any:
-    """`run` as a step of a frame: pandas in, pandas out; polars in, polars out; else Arrow.
+    """`run` as a step of a frame: pandas, polars or Spark in, the same out; else Arrow.
 
-    `df.pipe(tl.aggregate, query=…, time=…)`
+    `df.pipe(tl.aggregate, query=…, time=…)`; Spark: `df.transform(tl.aggregate, query=…, time=…)`
     """
+    if type(events).__module__.startswith("pyspark.sql."):
+        from trendloom.hosts.spark.host import run_spark
+
+        checked = query if isinstance(query, TrendQuery) else _query(query)
+        return run_spark(checked.plan, events, **options)
     result = run(query, events, **options)
     library = events.__class__.__module__.partition(".")[0]
     if library == "pandas":
@@ -124,10 +129,3 @@ def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> A
 
 
 _query = query
-
-
-def _check(
-    name: Literal["host", "numbers", "bad_rows"], value: str, known: tuple[str, ...]
-) -> None:
-    if value not in known:
-        raise TrendloomError(f"Unknown {name} '{value}'.", remedy=did_you_mean(value, known))

@@ -111,3 +111,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return "There are none to choose from."
     shown = ", ".join(candidates[:12]) + (", …" if len(candidates) > 12 else "")
     return f"Known: {shown}."
+
+
+def one_of(option: str, value: str, known: Iterable[str]) -> None:
+    """Refuses a word that an option does not know."""
+    words = tuple(known)
+    if value not in words:
+        raise TrendloomError(f"Unknown {option} '{value}'.", remedy=did_you_mean(value, words))

@@ -1,0 +1,198 @@
+"""A query over a bounded input on Spark: three plans that give the same rows.
+
+combine   events are reduced to maps where they are; only maps are exchanged and multiplied
+exchange  events are packed by partition, exchanged, sorted and run where they arrive
+direct    either of them, but the workers read Parquet row groups themselves
+
+Everything here only describes a DataFrame; nothing runs before the caller asks for rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from trendloom.engine.layout import Numbers
+from trendloom.engine.maps import mappable
+from trendloom.engine.partial import can_split
+from trendloom.errors import InputError
+from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.spark import stages
+from trendloom.hosts.spark.blobs import SCHEMA
+from trendloom.hosts.spark.columns import spark_scan
+from trendloom.hosts.spark.rowgroups import (
+    TASK_ROWS,
+    by_time,
+    find_row_groups,
+    in_order,
+    make_tasks,
+    task_ranges,
+)
+from trendloom.hosts.spark.schema import struct_of
+from trendloom.hosts.spark.session import is_dataframe, session_of
+from trendloom.hosts.spark.sources import (
+    BadRows,
+    Source,
+    read_batches,
+    read_row_groups,
+    task_numbers,
+)
+from trendloom.hosts.spark.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from trendloom.plan.plan import Plan
+
+
+class How(Enum):
+    """The plan that the caller asks for."""
+
+    AUTO = "auto"
+    COMBINE = "combine"
+    EXCHANGE = "exchange"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that the caller named, and what to do with rows that lack them."""
+
+    time: str
+    type: str | None = None
+    event_type: str | None = None
+    tick: str = "s"
+    tiebreak: str | None = None
+    bad_rows: BadRows = "error"
+
+
+def run_batch(
+    plan: Plan,
+    events: DataFrame | str | Sequence[str],
+    named: Named,
+    *,
+    spark: SparkSession | None = None,
+    numbers: Numbers = Numbers.AUTO,
+    how: How = How.AUTO,
+) -> DataFrame:
+    """The rows of a plan as a DataFrame."""
+    session = session_of(events, spark)
+    _refuse_input_order(plan, named)
+    if is_dataframe(events):
+        if how is How.DIRECT:
+            raise InputError(
+                "The direct plan reads Parquet files, but these events are a DataFrame.",
+                remedy="Pass the paths, or another plan.",
+            )
+        return _from_frame(plan, events, named, numbers, how)
+    given: Any = events
+    named_paths: Sequence[Any] = [given] if isinstance(given, str | PurePath) else given
+    paths = [str(path) for path in named_paths]
+    if how in (How.AUTO, How.DIRECT):
+        return _from_files(session, plan, paths, named, numbers)
+    return _from_frame(plan, session.read.parquet(*paths), named, numbers, how)
+
+
+def _from_frame(
+    plan: Plan, frame: DataFrame, named: Named, numbers: Numbers, how: How
+) -> DataFrame:
+    scan = spark_scan(frame.schema, plan.scan, **_names(named))
+    task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
+    wanted = frame if scan.condition is None else frame.filter(scan.condition)
+    source = Source(wanted.selectExpr(*scan.columns), read_batches(scan.arrival, named.bad_rows))
+    can = mappable(task.setting)
+    if how is How.COMBINE and not can:
+        raise InputError(
+            "This query cannot be combined from maps.",
+            remedy="Leave the plan to Trendloom, or ask for plan='exchange'; "
+            "explain says what the query needs.",
+        )
+    if how is How.EXCHANGE or not can:
+        return _exchanged(task, source)
+    return _combined(task, source)
+
+
+def _from_files(
+    spark: SparkSession, plan: Plan, paths: Sequence[str], named: Named, numbers: Numbers
+) -> DataFrame:
+    files = find_row_groups(paths, named.time)
+    projector = Projector(plan.scan, files.schema, bad_rows=named.bad_rows, **_names(named))
+    task = Task.of(
+        plan,
+        numbers,
+        projector.axis,
+        tuple(projector.operand_types),
+        tuple(projector.partition_types),
+    )
+    tasks = make_tasks(by_time(files.groups), TASK_ROWS)
+    source = Source(
+        task_numbers(spark, len(tasks)),
+        read_row_groups(projector, tasks),
+        ordered=in_order(task_ranges(tasks)),
+    )
+    if mappable(task.setting) and source.ordered:
+        return _combined(task, source)
+    return _exchanged(task, source)
+
+
+def _combined(task: Task, source: Source) -> DataFrame:
+    maps = source.frame.mapInArrow(stages.reduce_to_maps(task, source.read), SCHEMA)
+    exchanged = maps.repartition("shard")
+    rows = exchanged.mapInArrow(stages.multiply(task), struct_of(task.schema))
+    if source.ordered:
+        return rows
+    # Spark runs the maps once for both uses, and with adaptive execution the events are not even
+    # looked at again when no group is tangled.
+    schema = _tangled_schema(task)
+    tangled = exchanged.mapInArrow(stages.tangled_groups(task, schema), struct_of(schema))
+    from pyspark.sql import functions as f
+
+    same = [f.col(f"p{k}") == f.col(name) for k, name in enumerate(schema.names)]
+    if not task.group:
+        same = [f.col(schema.names[0])]
+    again = source.frame.join(f.broadcast(tangled.distinct()), same, "left_semi")
+    return rows.unionAll(_exchanged(task, Source(again, source.read)))
+
+
+def _tangled_schema(task: Task) -> pa.Schema:
+    """Names of their own: the events that they are joined with have p0, p1, …"""
+    if not task.group:
+        return pa.schema([("tangled", pa.bool_())])
+    kinds = task.partition_types[: len(task.group)]
+    return pa.schema([(f"tangled{k}", kind) for k, kind in enumerate(kinds)])
+
+
+def _exchanged(task: Task, source: Source) -> DataFrame:
+    whole_groups = len(task.group) == len(task.partition) or not can_split(task.setting.plan)
+    key = task.group if whole_groups else task.partition
+    packed = source.frame.mapInArrow(stages.pack_events(source.read, key), SCHEMA)
+    exchanged = packed.repartition("shard")
+    rows = struct_of(task.schema)
+    if whole_groups:
+        return exchanged.mapInArrow(stages.run_engine(task), rows)
+    shares = exchanged.mapInArrow(stages.run_shares(task), SCHEMA).repartition("shard")
+    return shares.mapInArrow(stages.merge_shares(task), rows)
+
+
+def _refuse_input_order(plan: Plan, named: Named) -> None:
+    if plan.scan.input_order and named.tiebreak is None:
+        raise InputError(
+            "A window of events needs an order of simultaneous events, and Spark's rows have none.",
+            remedy="Name a column that orders them: tiebreak=…",
+        )
+
+
+def _names(named: Named) -> dict[str, Any]:
+    return {
+        "time": named.time,
+        "type": named.type,
+        "event_type": named.event_type,
+        "tick": named.tick,
+        "tiebreak": named.tiebreak,
+    }

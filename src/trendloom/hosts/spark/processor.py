@@ -1,0 +1,178 @@
+"""What runs per shard in Spark's state operator: bytes in, the engine's `Live`, bytes out."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import Row
+
+from trendloom.engine import wire
+from trendloom.engine.live.live import Live, Step
+from trendloom.errors import LimitError, StateError
+from trendloom.hosts.spark.blobs import from_blob
+from trendloom.hosts.spark.rowgroups import open_path
+from trendloom.hosts.spark.several import with_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
+
+    from trendloom.engine.live.mode import Mode
+    from trendloom.hosts.spark.stages import Batches, Stage
+    from trendloom.hosts.spark.stream import Feed
+    from trendloom.hosts.spark.task import Task
+
+OUTPUT = "feed INT, blob BINARY, events BIGINT, late BIGINT, rows BIGINT, state_bytes BIGINT"
+STATE = "shards INT, data BINARY"
+MAX_STATE = 1 << 30
+"""Half of what one value in Spark can be."""
+
+
+class TrendProcessor(StatefulProcessor):
+    """One shard after another, each with the bytes that it left."""
+
+    def __init__(self, feeds: tuple[Feed, ...], shards: int, mode: Mode, late: str | None) -> None:
+        self.feeds = feeds
+        self.shards = shards
+        self.mode = mode
+        self.late = late
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._state = handle.getValueState("shard", STATE)
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[Row],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[Row]:
+        tables = [from_blob("events", row.blob) for row in rows]
+        events = pa.concat_tables(tables).unify_dictionaries()
+        yield from self._step(int(key[0]), events, timerValues)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: ARG002, N803
+    ) -> Iterator[Row]:
+        yield from self._step(int(key[0]), None, timerValues)
+
+    def close(self) -> None:
+        """Nothing is held between batches."""
+
+    def _step(self, shard: int, events: pa.Table | None, timers: TimerValues) -> Iterator[Row]:
+        number = shard // self.shards
+        feed = self.feeds[number]
+        live = self._restored(feed.task)
+        step = live.advance(events, watermark_ticks(feed.task, timers.getCurrentWatermarkInMs()))
+        size = self._rest(live)
+        self._wake(feed.task, live.deadline)
+        if self.late is not None and step.late_events:
+            write_late(self.late, feed, shard, step.late)
+        yield _row(number, feed.task, step, size)
+
+    def _restored(self, task: Task) -> Live:
+        kept = self._state.get() if self._state.exists() else None
+        if kept is None:
+            return Live(task.setting, self.mode)
+        shards, data = kept
+        if shards != self.shards:
+            raise StateError(
+                f"The checkpoint was written with {shards} shards, this stream has {self.shards}.",
+                remedy=f"Go on with shards={shards}, or start with a new checkpoint.",
+            )
+        return Live.restore(task.setting, self.mode, bytes(data))
+
+    def _rest(self, live: Live) -> int:
+        if live.is_empty:
+            if self._state.exists():
+                self._state.clear()
+            return 0
+        data = live.save()
+        if len(data) > MAX_STATE:
+            raise LimitError(
+                f"The state of one shard is {len(data):,} bytes; {MAX_STATE:,} are the limit.",
+                remedy="Start with more shards (shards=…) and a new checkpoint, a shorter WITHIN "
+                "or a shorter watermark delay.",
+            )
+        self._state.update((self.shards, bytearray(data)))
+        return len(data)
+
+    def _wake(self, task: Task, deadline: int | None) -> None:
+        """One timer per shard: when the watermark gets there, there is something to do."""
+        for timer in list(self._handle.listTimers()):
+            self._handle.deleteTimer(timer)
+        if deadline is not None:
+            self._handle.registerTimer(watermark_milliseconds(task, deadline))
+
+
+def watermark_ticks(task: Task, milliseconds: int) -> int | None:
+    """Spark's watermark in ticks, rounded so that no event before it can still come.
+
+    0 is Spark's word for "none yet".
+    """
+    if milliseconds <= 0:
+        return None
+    return -(-milliseconds * 1_000_000 // task.axis.nanoseconds)
+
+
+def watermark_milliseconds(task: Task, ticks: int) -> int:
+    """The first watermark that is at these ticks or later."""
+    return max(1, -(-ticks * task.axis.nanoseconds // 1_000_000))
+
+
+def write_late(directory: str, feed: Feed, shard: int, late: pa.Table) -> None:
+    """Late events as a Parquet file, named by its content: a task that is repeated writes it again.
+
+    Columns have the names that the query gives them.
+    """
+    scan, axis = feed.task.setting.plan.scan, feed.task.axis
+    names = {f"p{k}": name for k, name in enumerate(scan.partition)}
+    names |= {f"x{k}": operand.tree.sql() for k, operand in enumerate(scan.operands)}
+    names["time"] = axis.column
+    columns: dict[str, Any] = {}
+    for name in late.column_names:
+        column = late.column(name).combine_chunks()
+        shown = names.get(name, name)
+        columns.setdefault(shown, axis.to_arrow(column) if name == "time" else column)
+    table = pa.table(columns)
+    digest = zlib.crc32(wire.pack("late", {}, {"rows": late}))
+    filesystem, path = open_path(directory)
+    filesystem.create_dir(path, recursive=True)
+    pq.write_table(table, f"{path}/late-{shard}-{digest:08x}.parquet", filesystem=filesystem)
+
+
+def _row(number: int, task: Task, step: Step, size: int) -> Row:
+    rows = task.dress(step.rows)
+    blob = wire.pack("rows", {}, {"rows": rows}) if rows.num_rows else None
+    return Row(
+        feed=number,
+        blob=None if blob is None else bytearray(blob),
+        events=step.events,
+        late=step.late_events,
+        rows=rows.num_rows,
+        state_bytes=size,
+    )
+
+
+def read_rows(several: bool, schema: pa.Schema, feeds: list[Feed]) -> Stage:
+    """The operator's output → result rows."""
+    names = [feed.name for feed in feeds]
+
+    def stage(batches: Batches) -> Batches:
+        for batch in batches:
+            numbers = batch.column("feed").to_pylist()
+            for number, blob in zip(numbers, batch.column("blob"), strict=True):
+                if blob.is_valid:
+                    rows = from_blob("rows", blob.as_buffer())
+                    named = with_name(names[number], rows, schema) if several else rows
+                    yield from named.combine_chunks().to_batches()
+
+    return stage

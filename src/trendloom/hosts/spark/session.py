@@ -1,0 +1,65 @@
+"""The caller's Spark session: found, never created, and checked for what the host needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from trendloom.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+OLDEST = (4, 1)
+"""Row-wise `transformWithState` and today's Arrow paths begin there."""
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STORE = "spark.sql.streaming.stateStore.providerClass"
+
+
+def is_dataframe(events: object) -> TypeGuard[DataFrame]:
+    """Whether it is Spark's, without loading Spark for everything else."""
+    return type(events).__module__.startswith("pyspark.sql.") and hasattr(events, "mapInArrow")
+
+
+def require_pyspark() -> None:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "The Spark host needs pyspark, which is not installed.",
+            remedy="Install it: pip install 'trendloom[spark]'",
+        ) from None
+
+
+def session_of(events: DataFrame | Any, spark: SparkSession | None) -> SparkSession:
+    """The DataFrame's session, else the one given, else the active one."""
+    require_pyspark()
+    from pyspark.sql import SparkSession
+
+    found: SparkSession | None = events.sparkSession if is_dataframe(events) else spark
+    found = SparkSession.getActiveSession() if found is None else found
+    if found is None:
+        raise InputError(
+            "There is no Spark session to run in.",
+            remedy="Pass spark=…, or create a session first: SparkSession.builder.getOrCreate().",
+        )
+    check_version(found.version)
+    return found
+
+
+def check_version(version: str) -> None:
+    numbers = tuple(int(part) for part in version.split(".")[:2])
+    if numbers < OLDEST:
+        raise InputError(
+            f"This is Spark {version}; the Spark host needs {'.'.join(map(str, OLDEST))} or later.",
+            remedy="Upgrade Spark (pip install 'trendloom[spark]' brings one that is known to "
+            "work), or use the local host.",
+        )
+
+
+def check_state_store(spark: SparkSession) -> None:
+    """State lives in RocksDB: `transformWithState` knows no other store."""
+    if spark.conf.get(STORE, "") != ROCKSDB:
+        raise InputError(
+            "A stream keeps its state in RocksDB, but this session uses another store.",
+            remedy=f'Set it before the stream starts: spark.conf.set("{STORE}", "{ROCKSDB}").',
+        )

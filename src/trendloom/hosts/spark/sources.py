@@ -1,0 +1,90 @@
+"""Where a batch plan's events come from: a DataFrame's partitions, or row groups that workers read.
+
+Both end in chunks of scan columns inside a Python worker; what happens to them is `stages`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from trendloom.hosts.spark.arrive import Arrival, arrive
+from trendloom.hosts.spark.rowgroups import RowGroups, read
+from trendloom.hosts.spark.stages import CHUNK_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from trendloom.hosts.scan.project import Projector
+    from trendloom.hosts.spark.stages import Batches, Read
+
+BadRows = Literal["error", "drop"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A DataFrame whose partitions are tasks, and what turns a task's batches into chunks."""
+
+    frame: DataFrame
+    read: Read
+    ordered: bool = False
+    """Whether tasks are known to follow one another in time."""
+
+
+def read_batches(arrival: Arrival, bad_rows: BadRows) -> Read:
+    """Batches of a DataFrame with the scan's expressions, gathered into chunks."""
+
+    def chunks(batches: Batches) -> Iterator[pa.Table]:
+        held: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in batches:
+            arrived = arrive(batch, arrival, bad_rows).batch
+            if arrived.num_rows:
+                held.append(arrived)
+                rows += arrived.num_rows
+            if rows >= CHUNK_ROWS:
+                yield pa.Table.from_batches(held)
+                held, rows = [], 0
+        if held:
+            yield pa.Table.from_batches(held)
+
+    return chunks
+
+
+def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) -> Read:
+    """Task numbers → the rows of their row groups, read here and now."""
+    keep = _wanted_types(projector)
+
+    def chunks(batches: Batches) -> Iterator[pa.Table]:
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                parts = [
+                    projector(read(group, projector.needed, keep)).table for group in tasks[number]
+                ]
+                held = pa.concat_tables([part for part in parts if part.num_rows] or parts[:1])
+                if held.num_rows:
+                    yield held
+
+    return chunks
+
+
+def task_numbers(spark: SparkSession, count: int) -> DataFrame:
+    """One partition per task, and in it nothing but the task's number."""
+    return spark.range(0, count, 1, numPartitions=max(1, count))
+
+
+def _wanted_types(projector: Projector) -> ds.Expression | None:
+    """What the reader can leave out by itself: rows, or whole row groups, of other types."""
+    scan, column = projector.scan, projector.type
+    if scan.keep_unmatched or column is None or projector.event_type is not None:
+        return None
+    kind = projector.schema.field(column).type
+    names = {letter.type for letter in scan.letters}
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return ds.field(column).isin(sorted(names))
+    return None

@@ -1,0 +1,133 @@
+"""The functions that run in Spark's Python workers: Arrow batches in, Arrow batches out.
+
+A batch plan is two or three of them with an exchange of blobs between:
+
+    events ─ reduce to maps ──────────┐            ┌─ multiply maps ──────────────── rows
+    (a DataFrame's batches,           ├─ exchange ─┤
+     or row groups read here)         │            ├─ sort, run the engine ───────── rows
+    events ─ pack by partition ───────┘            └─ … its share ─ exchange ─ merge ─ rows
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from trendloom.engine.maps import make_maps
+from trendloom.engine.partial import merge_partials, partial_schema
+from trendloom.engine.product import Product
+from trendloom.engine.run import Run
+from trendloom.engine.sort import sort_events
+from trendloom.hosts.spark.blobs import SHARDS, from_blobs, to_blobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trendloom.hosts.spark.task import Task
+
+    Batches = Iterator[pa.RecordBatch]
+    Stage = Callable[[Batches], Batches]
+    Read = Callable[[Batches], Iterator[pa.Table]]
+    """A task's input → chunks of scan columns, unsorted."""
+
+CHUNK_ROWS = 1 << 22
+"""Events that a task holds at once before it reduces or packs them."""
+OUT_ROWS = 1 << 16
+
+
+def reduce_to_maps(task: Task, read: Read) -> Stage:
+    """Each chunk becomes one map per partition and pane; the shard is the group's."""
+
+    def stage(batches: Batches) -> Batches:
+        keys = len(task.partition)
+        for chunk in read(batches):
+            maps = make_maps(task.setting, sort_events(chunk, keys))
+            yield from to_blobs("maps", maps, task.group, SHARDS)
+
+    return stage
+
+
+def pack_events(read: Read, key: list[str]) -> Stage:
+    """Events as they are, by the shard of their key."""
+
+    def stage(batches: Batches) -> Batches:
+        for chunk in read(batches):
+            yield from to_blobs("events", chunk, key, SHARDS)
+
+    return stage
+
+
+def multiply(task: Task) -> Stage:
+    """Maps → rows of the groups whose chunks follow one another in time."""
+
+    def stage(batches: Batches) -> Batches:
+        rows, _ = _product(task, batches)
+        yield from _out(task.dress(rows))
+
+    return stage
+
+
+def tangled_groups(task: Task, schema: pa.Schema) -> Stage:
+    """Maps → the groups whose chunks interleave; `schema` names their columns."""
+
+    def stage(batches: Batches) -> Batches:
+        _, tangled = _product(task, batches)
+        yield from _out(tangled.rename_columns(schema.names).cast(schema))
+
+    return stage
+
+
+def _product(task: Task, batches: Batches) -> tuple[pa.Table, pa.Table]:
+    product = Product(task.setting)
+    for maps in from_blobs("maps", batches):
+        product.add(maps)
+    return product.finish()
+
+
+def run_engine(task: Task) -> Stage:
+    """Packed events → rows; a task has whole groups."""
+
+    def stage(batches: Batches) -> Batches:
+        run = _run(task, from_blobs("events", batches))
+        if run is not None:
+            yield from _out(task.dress(run.finish()))
+
+    return stage
+
+
+def run_shares(task: Task) -> Stage:
+    """Packed events → the task's share of its groups' results; it has whole partitions."""
+
+    def stage(batches: Batches) -> Batches:
+        run = _run(task, from_blobs("events", batches))
+        if run is not None:
+            groups = [name for name in partial_schema(task.setting).names if name[0] == "g"]
+            yield from to_blobs("share", run.partial(), groups, SHARDS)
+
+    return stage
+
+
+def merge_shares(task: Task) -> Stage:
+    """Shares → rows."""
+
+    def stage(batches: Batches) -> Batches:
+        shares = list(from_blobs("share", batches))
+        if shares:
+            yield from _out(task.dress(merge_partials(task.setting, shares)))
+
+    return stage
+
+
+def _run(task: Task, tables: Iterable[pa.Table]) -> Run | None:
+    """None without events: most of Spark's tasks may be empty."""
+    held = [table for table in tables if table.num_rows]
+    if not held:
+        return None
+    run = Run(task.setting)
+    run.push(sort_events(pa.concat_tables(held).unify_dictionaries(), len(task.partition)))
+    return run
+
+
+def _out(table: pa.Table) -> Batches:
+    yield from table.combine_chunks().to_batches(max_chunksize=OUT_ROWS)

@@ -1,0 +1,191 @@
+"""A query over a stream: events packed by shard, one state per shard, rows when windows are over.
+
+    stream ─ watermark ─ the scan's expressions ─ pack by shard ─ exchange ─ state ─ unpack ─ rows
+
+A shard holds many groups, so that Spark keeps a few large values instead of one per key; inside is
+the engine's `Live`, which knows keys, order and time. Several queries share all of it: each has
+shards of its own, numbered one after another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from trendloom.engine.live.mode import Mode, check_streamable
+from trendloom.errors import InputError
+from trendloom.hosts.spark.arrive import Arrival, arrive
+from trendloom.hosts.spark.blobs import SCHEMA, to_blobs
+from trendloom.hosts.spark.columns import SparkScan, spark_scan
+from trendloom.hosts.spark.processor import OUTPUT, TrendProcessor, read_rows
+from trendloom.hosts.spark.schema import struct_of
+from trendloom.hosts.spark.session import check_state_store, session_of
+from trendloom.hosts.spark.several import joint_schema
+from trendloom.hosts.spark.stages import CHUNK_ROWS
+from trendloom.hosts.spark.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from trendloom.engine.layout import Numbers
+    from trendloom.hosts.spark.batch import Named
+    from trendloom.hosts.spark.sources import BadRows
+    from trendloom.hosts.spark.stages import Batches, Stage
+    from trendloom.plan.plan import Plan
+
+METRICS = "trendloom"
+"""Under this name the counts of every micro-batch are in the query's progress."""
+SHARDS = 16
+EVENT_TIME = "trendloom_event_time"
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """What a caller can say of a stream."""
+
+    mode: str = "append"
+    watermark: str | None = None
+    late: str | None = None
+    shards: int = SHARDS
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One query's part of a stream."""
+
+    name: str
+    task: Task
+    arrival: Arrival
+    prefix: str
+    """Of its columns among those of all queries."""
+    first_shard: int
+
+
+def run_stream(
+    plans: dict[str, Plan],
+    frame: DataFrame,
+    named: Named,
+    numbers: Numbers,
+    streaming: Streaming,
+    *,
+    several: bool,
+) -> DataFrame:
+    """A streaming DataFrame of the rows; the caller starts and stops it."""
+    from pyspark.sql import functions as f
+
+    check_state_store(session_of(frame, None))
+    feeds: list[Feed] = []
+    scans: list[SparkScan] = []
+    for number, (name, plan) in enumerate(plans.items()):
+        check_streamable(plan)
+        scan = spark_scan(
+            frame.schema,
+            plan.scan,
+            time=named.time,
+            type=named.type,
+            event_type=named.event_type,
+            tick=named.tick,
+            tiebreak=named.tiebreak,
+        )
+        task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
+        first = number * streaming.shards
+        feeds.append(Feed(name, task, scan.arrival, f"q{number}_", first))
+        scans.append(scan)
+    schemas = {feed.name: feed.task.schema for feed in feeds}
+    schema = joint_schema(schemas) if several else feeds[0].task.schema
+
+    marked = _with_watermark(frame, feeds[0].task, named.time, streaming.watermark)
+    packed = _selected(marked, feeds, scans).mapInArrow(
+        pack(feeds, streaming.shards, named.bad_rows), SCHEMA
+    )
+    mode = Mode(streaming.mode)
+    stepped = packed.groupBy("shard").transformWithState(
+        statefulProcessor=TrendProcessor(tuple(feeds), streaming.shards, mode, streaming.late),
+        outputStructType=OUTPUT,
+        outputMode=streaming.mode,
+        timeMode="EventTime",
+    )
+    counted = stepped.observe(
+        METRICS,
+        *[
+            f.coalesce(f.sum(name), f.lit(0)).alias(name)
+            for name in ("events", "late", "rows", "state_bytes")
+        ],
+    )
+    return counted.mapInArrow(read_rows(several, schema, feeds), struct_of(schema))
+
+
+def pack(feeds: list[Feed], shards: int, bad_rows: BadRows) -> Stage:
+    """Batches with every query's columns → blobs of each query's events by shard."""
+
+    def stage(batches: Batches) -> Batches:
+        held: list[pa.RecordBatch] = []
+        for batch in batches:
+            held.append(batch)
+            if sum(one.num_rows for one in held) >= CHUNK_ROWS:
+                yield from _packed(held)
+                held = []
+        if held:
+            yield from _packed(held)
+
+    def _packed(held: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(held).combine_chunks()
+        for feed in feeds:
+            for batch in _of(feed, table).to_batches():
+                arrived = arrive(batch, feed.arrival, bad_rows).batch
+                events = pa.Table.from_batches([arrived])
+                if events.num_rows:
+                    yield from to_blobs("events", events, feed.task.group, shards, feed.first_shard)
+
+    return stage
+
+
+def _of(feed: Feed, table: pa.Table) -> pa.Table:
+    """The rows and columns that one query wants."""
+    names = feed.arrival.contract.names
+    own = table.select([feed.prefix + name for name in names]).rename_columns(names)
+    if feed.task.setting.plan.scan.keep_unmatched:
+        wanted = [pa.compute.is_valid(own.column(name)) for name in feed.task.partition]
+    else:
+        wanted = [pa.compute.not_equal(own.column("mask"), 0)]
+        wanted += [pa.compute.is_valid(own.column(name)) for name in feed.task.partition]
+    for rows in wanted:
+        own = own.filter(rows) if own.num_rows == len(rows) else own
+    return own
+
+
+def _selected(frame: DataFrame, feeds: list[Feed], scans: list[SparkScan]) -> DataFrame:
+    """Every query's columns, rows that no query wants left out."""
+    conditions = [scan.condition for scan in scans]
+    if None not in conditions:
+        frame = frame.filter(" OR ".join(f"({condition})" for condition in conditions))
+    columns: list[str] = []
+    for feed, scan in zip(feeds, scans, strict=True):
+        for name, column in zip(feed.arrival.contract.names, scan.columns, strict=True):
+            expression, _, _ = column.rpartition(" AS ")
+            columns.append(f"{expression} AS {feed.prefix}{name}")
+    return frame.selectExpr(*columns)
+
+
+def _with_watermark(frame: DataFrame, task: Task, time: str, delay: str | None) -> DataFrame:
+    """Spark's watermark is of timestamps; ticks are made into some for it alone."""
+    from pyspark.sql import functions as f
+
+    if delay is None:
+        return frame
+    if not pa.types.is_integer(task.axis.arrow_type):
+        return frame.withWatermark(time, delay)
+    nanoseconds = task.axis.nanoseconds
+    if nanoseconds % 1000:
+        raise InputError(
+            "A watermark counts milliseconds, and one tick of this time column is less than a "
+            "microsecond.",
+            remedy="Convert the column to a timestamp.",
+        )
+    quoted = "`" + time.replace("`", "``") + "`"
+    ticks = f.expr(f"timestamp_micros({quoted} * {nanoseconds // 1000}L)")
+    return frame.withColumn(EVENT_TIME, ticks).withWatermark(EVENT_TIME, delay)

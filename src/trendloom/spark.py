@@ -1,0 +1,57 @@
+"""Trendloom on Spark: the same queries over a DataFrame, Parquet files or a stream.
+
+    import trendloom as tl
+
+    tl.spark.run("RETURN COUNT(*) PATTERN Stock S+ …", df, time="ts", type="kind")
+    df.transform(tl.aggregate, query="…", time="ts", type="kind")
+
+Needs the extra: pip install 'trendloom[spark]'. Works over Spark Connect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trendloom.api import TrendQuery
+from trendloom.api import query as checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from trendloom.language import Query
+    from trendloom.plan.plan import Plan
+
+__all__ = ["run"]
+
+
+def run(
+    query: str | Query | TrendQuery | Mapping[str, str | Query | TrendQuery],
+    events: DataFrame | str | Sequence[str],
+    spark: SparkSession | None = None,
+    **options: Any,
+) -> DataFrame:
+    """The rows of a query as a DataFrame; nothing runs before somebody asks for them.
+
+    `events`: a DataFrame, bounded or streaming, or paths of Parquet files, which the workers then
+    read themselves (in `spark`, else in the active session). Options:
+
+    `time`, `type`, `event_type`, `tick`, `tiebreak`, `numbers`, `bad_rows` as for `trendloom.run`.
+    `plan`: "combine", "exchange" or "direct" instead of the planner's choice.
+
+    On a stream: `watermark` is how late events may be ("10 minutes"), unless the DataFrame has a
+    watermark already; `mode` is "append" (a row when its window is over) or "update" (whenever it
+    changes); `late` a directory for the events that came too late; `shards` how many pieces the
+    state is cut into. Several queries, by name, share one pass: their rows have a column `query`.
+    """
+    from trendloom.hosts.spark.host import run_spark
+
+    if isinstance(query, str | TrendQuery) or not hasattr(query, "items"):
+        return run_spark(_plan(query), events, spark, **options)
+    plans = {name: _plan(one) for name, one in query.items()}
+    return run_spark(plans, events, spark, **options)
+
+
+def _plan(query: Any) -> Plan:
+    return query.plan if isinstance(query, TrendQuery) else checked(query).plan
