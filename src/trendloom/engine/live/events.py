@@ -19,7 +19,8 @@ from trendloom.engine.groups import Groups
 from trendloom.engine.harvest import Rows
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet, emptied
-from trendloom.engine.live.waiting import Waiting, pair_numbers, sorted_events
+from trendloom.engine.live.waiting import Waiting, pair_numbers
+from trendloom.engine.sort import sort_events
 from trendloom.engine.windows import Runs
 from trendloom.plan.plan import WindowStrategy
 
@@ -75,7 +76,8 @@ class Events:
         ready = self.waiting.before(now)
         if ready is not None:
             setting = self.setting
-            chunk = make_chunk(sorted_events(ready), len(setting.partition_types))
+            keys = len(setting.partition_types)
+            chunk = make_chunk(sort_events(ready, keys), keys)
             groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
             partitions = groups.number(chunk)
             sheet = Sheet(setting, self.evaluators)

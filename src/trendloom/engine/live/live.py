@@ -77,7 +77,7 @@ class Live:
 
     @property
     def deadline(self) -> int | None:
-        """The least watermark at which a row may come out or something can be forgotten."""
+        """The least watermark at which a row may come out, or must be looked for; None: never."""
         return self._keeper.deadline(FIRST if self.watermark is None else self.watermark)
 
     def advance(self, events: pa.Table | None, watermark: int | None) -> Step:

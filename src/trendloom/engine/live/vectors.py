@@ -22,12 +22,11 @@ from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.waiting import (
     Waiting,
-    numbered,
     pair_numbers,
     plain,
-    sorted_events,
 )
 from trendloom.engine.numbers import Doubles, Integers
+from trendloom.engine.sort import key_codes, sort_events
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,7 +120,7 @@ class Vectors:
     def _folded(self, ready: pa.Table) -> tuple[Kept, Bools]:
         """All vectors after these events, and which of them the events moved."""
         keys = len(self.setting.partition_types)
-        chunk = make_chunk(sorted_events(ready), keys)
+        chunk = make_chunk(sort_events(ready, keys), keys)
         runs = self.setting.windows.runs(chunk)
         states = tuple(evaluator.blank(len(runs)) for evaluator in self.evaluators)
 
@@ -130,7 +129,7 @@ class Vectors:
         heads = tuple(here.column(k) for k in range(keys))
         old = len(self.kept)
         joint = tuple(map(_concatenated, self.kept.keys, heads))
-        numbers = numbered(joint, old + len(chunk.bounds) - 1)
+        numbers, _ = key_codes(joint, old + len(chunk.bounds) - 1)
         pairs = pair_numbers(
             np.concatenate([numbers[:old], numbers[old:][runs.partition]]),
             np.concatenate([self.kept.window, runs.window]),
@@ -155,7 +154,7 @@ class Vectors:
         setting = self.setting
         groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
         mine = kept.keys[: groups.plain]
-        group = numbered(mine, len(kept))
+        group, _ = key_codes(mine, len(kept))
         if groups.plain and len(kept):
             first = from_numpy(np.unique(group, return_index=True)[1])
             names = [f"p{k}" for k in range(groups.plain)]

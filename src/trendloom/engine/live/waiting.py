@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from trendloom.engine.setting import Setting
@@ -51,23 +48,6 @@ def plain(kind: pa.DataType) -> pa.DataType:
 
 def times(table: pa.Table) -> Ints:
     return to_numpy(table.column("time").combine_chunks())
-
-
-def sorted_events(table: pa.Table) -> pa.RecordBatch:
-    """By partition, time and tie."""
-    names = [n for n in table.schema.names if n.startswith("p") or n in ("time", "tie")]
-    order = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names])
-    return table.take(order).combine_chunks().to_batches()[0]
-
-
-def numbered(columns: Sequence[pa.Array], rows: int) -> Ints:
-    """Numbers of rows, from 0: equal where all columns are."""
-    numbers = np.zeros(rows, np.int64)
-    for column in columns:
-        encoded = column.dictionary_encode()
-        wide = numbers * (len(encoded.dictionary) + 1) + to_numpy(encoded.indices)
-        numbers = np.unique(wide, return_inverse=True)[1].astype(np.int64)
-    return numbers
 
 
 def pair_numbers(numbers: Ints, window: Ints) -> Ints:
