@@ -60,7 +60,7 @@ class Cluster:
         return Server(name, command, home, quiet(home))
 
     def run_driver(self, script: Path, *arguments: str, timeout: float = 240, **extra: str) -> str:
-        """Submit a script and wait for it; what it printed."""
+        """Submit a script and wait for it; what it printed, warnings included."""
         driver = self.start_driver(script, *arguments, **extra)
         code = driver.wait(timeout)
         if code:
