@@ -9,7 +9,14 @@ QUERIES = (
     "RETURN COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+ SEMANTICS next WITHIN 2 s SLIDE 1 s",
     "RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x < NEXT(B).x",
 )
-EVENTS = [{"time": t, "type": kind, "x": t} for t, kind in enumerate("AAB")]
+SHARDED = (
+    "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
+    "RETURN k, COUNT(*) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
+)
+EVENTS = [
+    {"time": t, "type": kind, "x": t % 2, "k": kind}
+    for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
+]
 
 
 def warm_up() -> None:
@@ -22,4 +29,34 @@ def warm_up() -> None:
     started = time.perf_counter()
     for query in QUERIES:
         run(query, EVENTS, time="time", type="type")
+    for query in SHARDED:
+        _as_workers_do(query)
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")
+
+
+def _as_workers_do(text: str) -> None:
+    """Sort, shards, maps and a stream's vectors: what a Spark worker would compile otherwise."""
+    import pyarrow as pa
+
+    from trendloom.api import query
+    from trendloom.engine.live.live import Live
+    from trendloom.engine.maps import make_maps
+    from trendloom.engine.product import Product
+    from trendloom.engine.setting import Setting
+    from trendloom.engine.shards import shard_numbers, split
+    from trendloom.engine.sort import sort_events
+    from trendloom.hosts.scan.project import Projector
+
+    plan = query(text).plan
+    table = pa.Table.from_pylist(EVENTS)
+    projector = Projector(plan.scan, table.schema, time="time", type="type")
+    scan = projector(table).table
+    types = projector.operand_types, projector.partition_types
+    setting = Setting(plan, *types, projector.axis.nanoseconds)
+    split(scan, shard_numbers([scan.column("p0")], 2), 2)
+    product = Product(setting)
+    product.add(make_maps(setting, sort_events(scan, 1)))
+    product.finish()
+    live = Live(setting)
+    live.advance(scan, None)
+    live.advance(None, 100)
