@@ -1,0 +1,339 @@
+"""A state's bytes: read by later versions, refused when they are damaged or of something else."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from live_stories import END, STORIES, Story, path
+from live_streams import Scanned, scanned
+
+from trendloom.api import query
+from trendloom.engine import wire
+from trendloom.engine.layout import Numbers
+from trendloom.engine.live import Live, Mode, check_streamable
+from trendloom.engine.live.state import FORMAT
+from trendloom.errors import InputError, QueryMeaningError, StateError
+from trendloom.testing import same_rows, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EACH = pytest.mark.parametrize("name", list(STORIES))
+
+
+def lasting(scan: Scanned, tables: list[pa.Table]) -> list[dict[str, Any]]:
+    """The last row of every window and group, if it has trends."""
+    names = ["window_start", "window_end", *[n for n in tables[0].column_names if n == "g"]]
+    last = {tuple(row[n] for n in names): row for row in scan.rows(*tables)}
+    return [row for row in last.values() if row["COUNT(*)"]]
+
+
+# ── versions ─────────────────────────────────────────────────────────────────────────────────
+
+
+@EACH
+def test_a_state_of_version_1_goes_on_to_the_right_rows(name: str) -> None:
+    story = STORIES[name]
+    scan = story.scan()
+    _, before = story.begun(scan)
+    live = Live.restore(scan.setting, story.mode, path(name, 1).read_bytes())
+    assert live.watermark == story.watermark
+    assert not live.is_empty
+    rows = [*before, *story.ended(scan, live)]
+    shown = lasting(scan, rows) if story.mode is Mode.UPDATE else scan.rows(*rows)
+    keys = ("g",) if "g" in rows[0].column_names else ()
+    assert same_rows(scan.rows(scan.batch(scan.table)), shown, keys=keys) is None
+    assert len(shown) >= 3
+
+
+@EACH
+def test_this_version_writes_what_version_1_wrote(name: str) -> None:
+    story = STORIES[name]
+    facts, tables = wire.unpack("live", path(name, 1).read_bytes())
+    mine, my_tables = wire.unpack("live", story.begun(story.scan())[0].save())
+    assert mine == facts
+    assert my_tables == tables
+
+
+@EACH
+def test_equal_histories_leave_equal_bytes(name: str) -> None:
+    story = STORIES[name]
+    assert story.begun(story.scan())[0].save() == story.begun(story.scan())[0].save()
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────
+
+
+@EACH
+def test_damage_anywhere_is_noticed(name: str) -> None:
+    story = STORIES[name]
+    scan = story.scan()
+    data = story.begun(scan)[0].save()
+    step = max(1, len(data) // 400)
+    for at in [*range(200), *range(200, len(data), step), len(data) - 1]:
+        damaged = bytearray(data)
+        damaged[at] ^= 0x10
+        with pytest.raises(StateError, match=r"damaged|newer"):
+            Live.restore(scan.setting, story.mode, bytes(damaged))
+    for length in (0, 3, 14, 15, 40, len(data) // 2, len(data) - 1):
+        with pytest.raises(StateError, match="damaged"):
+            Live.restore(scan.setting, story.mode, data[:length])
+
+
+def test_bytes_of_something_else_are_refused() -> None:
+    scan = STORIES["events"].scan()
+    with pytest.raises(StateError, match="they hold 'map' where 'live' is expected"):
+        Live.restore(scan.setting, Mode.APPEND, wire.pack("map", {}, {}))
+
+
+def test_a_newer_format_is_refused_by_its_number() -> None:
+    scan = STORIES["events"].scan()
+    data = bytearray(scan.live().save())
+    struct.pack_into("<H", data, 5, wire.VERSION + 1)
+    with pytest.raises(StateError) as refused:
+        Live.restore(scan.setting, Mode.APPEND, bytes(data))
+    assert "written by a newer Trendloom (format 2; this one reads up to 1)" in str(refused.value)
+    assert "Run the version that wrote it, or a later one." in str(refused.value)
+
+
+def test_newer_facts_are_refused_by_their_number() -> None:
+    scan = STORIES["events"].scan()
+    facts, tables = wire.unpack("live", scan.live().save())
+    data = wire.pack("live", {**facts, "format": FORMAT + 1}, tables)
+    with pytest.raises(StateError, match=rf"newer Trendloom \(live state {FORMAT + 1}"):
+        Live.restore(scan.setting, Mode.APPEND, data)
+
+
+def refusal(story: Story, setting: Any, mode: Mode = Mode.APPEND) -> str:
+    data = story.begun(story.scan())[0].save()
+    with pytest.raises(StateError) as refused:
+        Live.restore(setting, mode, data)
+    assert refused.value.remedy == (
+        "Run what wrote the state, or start the stream with a new checkpoint."
+    )
+    return refused.value.cause
+
+
+def test_another_query_is_refused_with_both_texts() -> None:
+    story = STORIES["vectors"]
+    other = replace(story, query=story.query.replace("6 seconds", "9 seconds")).scan()
+    cause = refusal(story, other.setting)
+    assert cause.startswith("The state is of another query.\nState: RETURN g, COUNT(*)")
+    before, now = cause.splitlines()[1:]
+    assert before.endswith("WITHIN 6 seconds SLIDE 3 seconds")
+    assert now.startswith("Now:   RETURN g, COUNT(*)")
+    assert now.endswith("WITHIN 9 seconds SLIDE 3 seconds")
+
+
+def test_the_same_query_in_other_words_goes_on() -> None:
+    story = STORIES["vectors"]
+    data = story.begun(story.scan())[0].save()
+    spaced = replace(story, query=story.query.replace(" PATTERN", "\n  PATTERN"))
+    assert Live.restore(spaced.scan().setting, Mode.APPEND, data).save() == data
+
+
+def test_other_types_are_refused_by_name() -> None:
+    story = STORIES["vectors"]
+    setting = story.scan().setting
+    types = [pa.float64() if t == pa.int64() else t for t in setting.operand_types]
+    keys = [pa.int32() if k == 0 else t for k, t in enumerate(setting.partition_types)]
+    cause = refusal(story, replace(setting, operand_types=types, partition_types=keys))
+    assert cause == (
+        "The events have other types than those of the state: partition attribute 1 was int64 and "
+        "is int32; operand 1 was int64 and is double."
+    )
+
+
+def test_other_numbers_ticks_and_modes_are_refused() -> None:
+    story = STORIES["events"]
+    setting = story.scan().setting
+    assert refusal(story, replace(setting, numbers=Numbers.EXACT)) == (
+        'The state was kept with numbers="auto", and the query now asks for "exact".'
+    )
+    assert refusal(story, replace(setting, nanoseconds=1_000_000)) == (
+        "A tick of the state's times is 1000000000 ns, and one of the events' is 1000000 ns."
+    )
+    assert refusal(story, setting, Mode.UPDATE) == (
+        "The state is of a query in append mode, and it now runs in update mode."
+    )
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "said"),
+    [
+        ("keeps", "events", "The state keeps events; this version of Trendloom keeps vectors"),
+        ("shape", 7, "The state's vectors are of another version's automaton"),
+    ],
+)
+def test_vectors_that_mean_something_else_are_refused(fact: str, value: Any, said: str) -> None:
+    scan = STORIES["vectors"].scan()
+    facts, tables = wire.unpack("live", scan.live().save())
+    with pytest.raises(StateError, match=said):
+        Live.restore(scan.setting, Mode.APPEND, wire.pack("live", {**facts, fact: value}, tables))
+
+
+def test_another_tiebreak_than_the_waiting_events_have_is_refused() -> None:
+    story = STORIES["events_exact"]
+    scan = story.scan()
+    live, _ = story.begun(scan)
+    with pytest.raises(StateError) as refused:
+        live.advance(scan.table.drop_columns("tie"), story.watermark)
+    assert "The events' columns have changed" in str(refused.value)
+    assert "tie string" in str(refused.value)
+
+
+def test_the_checksum_covers_the_header_s_length() -> None:
+    data = wire.pack("live", {}, {})
+    magic, version, crc, length = struct.unpack_from("<5sHII", data)
+    assert (magic, version) == (b"TLOOM", wire.VERSION)
+    covered = struct.pack("<HI", version, length) + data[15:]
+    assert zlib.crc32(covered) == crc
+
+
+# ── what has no answer on a stream ───────────────────────────────────────────────────────────
+
+
+def test_a_query_without_a_window_is_refused() -> None:
+    plan = query("RETURN COUNT(*) PATTERN A+").plan
+    with pytest.raises(QueryMeaningError) as refused:
+        check_streamable(plan)
+    assert "A query over a stream needs a WITHIN" in str(refused.value)
+    assert "Add a window, such as WITHIN 1 hour SLIDE 10 min." in str(refused.value)
+
+
+def test_windows_of_events_are_refused_where_they_stand() -> None:
+    scan = scanned("RETURN COUNT(*) PATTERN A+ WITHIN 4 EVENTS SLIDE 2 EVENTS", stream("a1"))
+    with pytest.raises(QueryMeaningError) as refused:
+        scan.live()
+    assert "Windows of events are not supported on streams" in str(refused.value)
+    assert "(line 1, column" in str(refused.value)
+    assert "^" in str(refused.value)
+    assert "Use a window of time" in str(refused.value)
+
+
+@EACH
+def test_a_time_at_the_end_of_the_range_is_refused_when_it_comes(name: str) -> None:
+    scan = STORIES[name].scan()
+    far = scan.table.slice(0, 1)
+    at = far.schema.get_field_index("time")
+    far = far.set_column(at, "time", pa.array([(1 << 63) - 1]))
+    with pytest.raises(InputError, match="too near the ends of the 64-bit range"):
+        scan.live(STORIES[name].mode).advance(far, None)
+
+
+# ── bounds ───────────────────────────────────────────────────────────────────────────────────
+
+
+@EACH
+def test_after_a_quiet_time_nothing_is_kept(name: str) -> None:
+    story = STORIES[name]
+    scan = story.scan()
+    live, _ = story.begun(scan)
+    story.ended(scan, live)
+    assert live.is_empty
+    assert live.deadline is None
+    empty = scan.live(story.mode)
+    empty.advance(None, END)
+    assert len(live.save()) <= len(empty.save()) + 8
+    again = Live.restore(scan.setting, story.mode, live.save())
+    assert again.is_empty
+    assert again.watermark == END
+
+
+def repeated(scan: Scanned, times: int, mode: Mode, look: Callable[[Live], int]) -> list[int]:
+    """The story again and again, 20 ticks later each time; what `look` sees in between."""
+    live, seen = scan.live(mode), []
+    at = scan.table.schema.get_field_index("time")
+    for turn in range(times):
+        later = pa.array((scan.time + 20 * turn).tolist(), pa.int64())
+        live.advance(scan.table.set_column(at, "time", later), 20 * turn - 2)
+        live = Live.restore(scan.setting, mode, live.save())
+        seen.append(look(live))
+    assert live.events == times * scan.table.num_rows
+    assert live.late_events == 0
+    return seen
+
+
+@EACH
+def test_a_long_stream_keeps_no_more_than_a_short_one(name: str) -> None:
+    story = STORIES[name]
+    sizes = repeated(story.scan(), 30, story.mode, lambda live: len(live.save()))
+    assert max(sizes[5:]) <= max(sizes[:5]) + 16
+
+
+def test_vectors_do_not_grow_with_events() -> None:
+    asked = "RETURN COUNT(*) PATTERN A+ SEMANTICS contiguous WITHIN 1000 seconds SLIDE 1000 seconds"
+    few = scanned(asked, stream(" ".join(f"a{t}" for t in range(10))))
+    many = scanned(asked, stream(" ".join(f"a{t}" for t in range(900))))
+    sizes = []
+    for scan in (few, many):
+        live = scan.live()
+        live.advance(scan.table, None)
+        live.advance(None, 950)
+        assert not live.is_empty
+        sizes.append(len(live.save()))
+    assert sizes[1] <= sizes[0] + 8
+
+
+def test_counts_beyond_doubles_rest_and_go_on() -> None:
+    asked = "RETURN LOG2(COUNT(*)) AS bits PATTERN A+ WITHIN 4000 seconds SLIDE 4000 seconds"
+    scan = scanned(asked, stream(" ".join(f"a{t}" for t in range(3000))))
+    live = scan.live()
+    for start in range(0, 3000, 700):
+        live.advance(scan.table.slice(start, 700), start)
+        live = Live.restore(scan.setting, Mode.APPEND, live.save())
+    (row,) = scan.rows(live.advance(None, END).rows)
+    assert row["bits"] == pytest.approx(3000, abs=1e-6)
+
+
+# ── steps ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_step_says_what_came_of_it() -> None:
+    scan = scanned("RETURN COUNT(*) PATTERN A+ WITHIN 4 s SLIDE 4 s", stream("a1 a2 a5 a9 a3"))
+    live = scan.live()
+    assert (live.is_empty, live.deadline, live.watermark) == (True, None, None)
+    first = live.advance(scan.table.slice(0, 2), None)
+    assert (first.events, first.late_events, first.matches) == (2, 0, 0)
+    assert live.deadline == 4
+    # Times 3 and 5 are late for a watermark of 6, and 9 is not.
+    second = live.advance(scan.table.slice(2), 6)
+    assert (second.events, second.late_events, second.matches) == (1, 2, 1)
+    assert second.late.column("time").to_pylist() == [3, 5]
+    assert second.late.schema == scan.table.schema
+    assert second.rows.to_pylist() == [{"window_start": 0, "window_end": 4, "COUNT(*)": 3.0}]
+    assert live.deadline == 12
+
+
+def test_a_watermark_never_moves_back() -> None:
+    scan = scanned("RETURN COUNT(*) PATTERN A+ WITHIN 4 s SLIDE 4 s", stream("a1 a5"))
+    live = scan.live()
+    live.advance(None, 4)
+    step = live.advance(scan.table, 2)
+    assert (step.events, step.late_events) == (1, 1)
+    assert live.watermark == 4
+    live.advance(None, None)
+    assert live.watermark == 4
+
+
+def test_trends_that_a_trailing_not_takes_away_are_taken_back() -> None:
+    scan = scanned(
+        "RETURN COUNT(*) AS n, MAX(A.x) AS top PATTERN SEQ(A+, NOT C) WITHIN 8 s SLIDE 8 s",
+        stream("a1:x=3 c3:x=0 a5:x=4"),
+    )
+    live = scan.live(Mode.UPDATE)
+    live.advance(scan.table, None)
+    said = [scan.rows(live.advance(None, w).rows) for w in (2, 4, 5, 6, 9)]
+    window = {"window_start": 0, "window_end": 8}
+    assert said == [
+        [{**window, "n": 1.0, "top": 3}],
+        [{**window, "n": 0.0, "top": None}],
+        [],
+        [{**window, "n": 2.0, "top": 4}],
+        [],
+    ]
