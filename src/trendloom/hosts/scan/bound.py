@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
@@ -16,11 +17,10 @@ from trendloom.hosts.scan.columns import (
     check_type,
     refuse_repeated,
 )
+from trendloom.hosts.scan.failures import failed
 from trendloom.hosts.scan.projection import Projection, bind, check_letters, known
 
 if TYPE_CHECKING:
-    import duckdb
-
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
@@ -99,6 +99,10 @@ def bind_schema(
             tiebreak=tiebreak,
         )
         contract = connection.sql(duck.text(_statement(projection))).to_arrow_table().schema
+    except duckdb.Error as error:
+        # A constant that cannot be computed shows even without rows.
+        connection.close()
+        raise failed(error) from error
     except BaseException:
         connection.close()
         raise
