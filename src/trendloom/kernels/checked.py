@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
+LARGEST = (1 << 63) - 1
+
 
 class Checked(NamedTuple):
     """`overflow[0]` becomes negative as soon as any sum leaves the 64-bit range."""
@@ -31,11 +33,18 @@ def plus_checked(a: int, b: int, overflow: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def times_checked(x: int, count: int, overflow: NDArray[np.int64]) -> int:
-    """x * count, count >= 0."""
-    p = x * count
-    if count != 0 and (abs(x) >= 1 << 31 or count >= 1 << 31) and p // count != x:
-        overflow[0] = -1
-    return p
+    """x * count, count >= 0.
+
+    Asked before multiplying: the compiler takes for granted that signed products do not wrap, and
+    leaves out a test of the product.
+    """
+    if count >= 1 << 31 or x >= 1 << 31 or x < -(1 << 31):
+        # |x| * count <= 2**63 - 1; of a negative x the last unit is taken off on both sides.
+        size, room = (x, LARGEST) if x >= 0 else (-(x + 1), LARGEST - (count - 1))
+        if count > 1 and size > room // count:
+            overflow[0] = -1
+            return 0
+    return x * count
 
 
 @njit(cache=True, nogil=True)

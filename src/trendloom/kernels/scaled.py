@@ -58,7 +58,9 @@ def plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
 
 @njit(cache=True, nogil=True)
 def times(x: float, m: float, e: int) -> tuple[float, int]:
-    """x * (m, e) for any double x."""
+    """x * (m, e) for any double x. Nothing times anything is nothing, even times infinity."""
+    if m == 0.0:
+        return 0.0, 0
     while abs(x) >= RADIX and not np.isinf(x):
         x *= SHRINK
         e += 1
