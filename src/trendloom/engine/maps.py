@@ -1,0 +1,299 @@
+"""A chunk of events as maps: one for each partition and pane, instead of the events.
+
+What events do to the vector of the fast path is linear, and `kernels.maps` says how maps are
+applied. A task can thus reduce its own events, and only maps travel; `Product` multiplies them in
+the order of time. A pane is a stretch of time that every window holds either all or nothing of:
+[k·g, (k+1)·g) with g = gcd(WITHIN, SLIDE). Without windows there is one pane, number 0.
+
+A table of maps has one row per partition and pane with events:
+
+`p0`, `p1`, …               the partition attributes
+`pane`                      the pane's number
+`first`, `last`             times of the first and the last event, in ticks
+`middle<k>`, `scale<k>`     the `Centre` that sums of operand k are relative to, if any are centred
+`d<i>`, `i<i>`              the map of part i in doubles with exponents, and in integers, `Packing`
+
+Each row says all that is needed to read it, so tables may be cut, mixed and joined at will.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from trendloom.engine.arrow import from_numpy
+from trendloom.engine.chunk import Chunk, make_chunk
+from trendloom.engine.columns import as_doubles
+from trendloom.engine.inputs import Centre, double_rows, feeding_variables, integer_rows
+from trendloom.engine.packed import Packing
+from trendloom.engine.windows import Runs
+from trendloom.kernels.fold import fold_doubles
+from trendloom.kernels.maps import fold_noting
+from trendloom.language.nodes import Semantics
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.setting import Setting
+    from trendloom.engine.windows import Windows
+    from trendloom.kernels.table import Table
+
+    Ints = NDArray[np.int64]
+
+MAX_PANES = 256
+"""More panes than this in a window: most hold so few events that the events are smaller than maps,
+and each window is a product of all its panes."""
+AT_ONCE = 1 << 22
+"""So many numbers of maps are made or multiplied at a time, whatever the number of partitions."""
+FINEST = 2.0**900
+LARGEST_EXPONENT = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of one part's maps in one number domain."""
+
+    states: int
+    cells: int
+    """The states and, where finished trends are added up as they end, FINISHED."""
+    lanes: int
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, sums: int) -> Shape:
+        states = len(evaluator.part.automaton.states)
+        finishing = evaluator.semantics is not Semantics.ANY
+        return cls(states, max(1, states + finishing), 1 + sums)
+
+    @property
+    def bases(self) -> int:
+        return 1 + self.states
+
+    @property
+    def width(self) -> int:
+        """Numbers per basis."""
+        return self.cells * self.lanes
+
+    @property
+    def size(self) -> int:
+        return self.bases * self.width
+
+    @cached_property
+    def doubles(self) -> Packing:
+        """Mantissas, and exponents if any is not 0."""
+        return Packing(np.dtype("<f8"), self.size, np.dtype("<i4"), self.size)
+
+    @cached_property
+    def integers(self) -> Packing:
+        """Integers, and per basis whether they overflowed."""
+        return Packing(np.dtype("<i8"), self.size, np.dtype("?"), self.bases)
+
+
+def mappable(setting: Setting) -> bool:
+    """Whether the plan's events can travel as maps."""
+    windows = setting.windows
+    match windows.strategy:
+        case WindowStrategy.WHOLE:
+            few = True
+        case WindowStrategy.SLIDING:
+            few = windows.within // pane_length(windows) <= MAX_PANES
+        case _:
+            return False
+    return few and all(evaluator.folds for evaluator in setting.evaluators())
+
+
+def pane_length(windows: Windows) -> int:
+    """In ticks; 0 if there is one pane only."""
+    return gcd(windows.within, windows.slide)
+
+
+def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None]:
+    """Of its doubles and its integers; None where no lane needs the domain."""
+    scaled, checked = evaluator.layout.scaled, evaluator.layout.checked
+    return (
+        None if scaled is None else Shape.of(evaluator, len(scaled)),
+        None if checked is None else Shape.of(evaluator, len(checked)),
+    )
+
+
+def map_size(setting: Setting) -> int:
+    """How many numbers the maps of one partition and pane are."""
+    pairs = [shapes_of(evaluator) for evaluator in setting.evaluators()]
+    return sum(shape.size for pair in pairs for shape in pair if shape is not None)
+
+
+def centred_operands(evaluators: Sequence[Evaluator]) -> list[int]:
+    """The operands of variances."""
+    lanes = [lane for e in evaluators for lane in e.layout.scaled or ()]
+    return sorted({lane.operand for lane in lanes if lane.centred and lane.operand is not None})
+
+
+def map_schema(setting: Setting) -> pa.Schema:
+    """The columns of a table of maps."""
+    evaluators = setting.evaluators()
+    fields = [(f"p{k}", _plain_type(kind)) for k, kind in enumerate(setting.partition_types)]
+    fields += [(name, pa.int64()) for name in ("pane", "first", "last")]
+    for operand in centred_operands(evaluators):
+        fields += [(f"middle{operand}", pa.float64()), (f"scale{operand}", pa.float64())]
+    for number, evaluator in enumerate(evaluators):
+        for letter, shape in zip("di", shapes_of(evaluator), strict=True):
+            if shape is not None:
+                fields.append((f"{letter}{number}", pa.binary()))
+    return pa.schema(fields)
+
+
+def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
+    """The maps of one task's events, sorted by partition, time and tie.
+
+    All events of a time point of one partition must be here, or `Product` finds it tangled.
+    """
+    schema = map_schema(setting)
+    if batch.num_rows == 0:
+        return schema.empty_table()
+    chunk = make_chunk(batch, len(setting.plan.scan.partition))
+    panes = _panes(setting.windows, chunk)
+    evaluators = setting.evaluators()
+    keys = chunk.key_rows(panes.lo, chunk.keys)
+    columns: list[pa.Array | pa.ChunkedArray] = [_plain(column) for column in keys.columns]
+    columns += [
+        from_numpy(panes.window),
+        from_numpy(chunk.time[panes.lo]),
+        from_numpy(chunk.time[panes.hi - 1]),
+    ]
+    centres: dict[int, Centre] = {}
+    for operand in centred_operands(evaluators):
+        centre = _centre(as_doubles(chunk.operand(operand), np.nan))
+        # Without finite values nothing is near anything: the table says so by a NaN.
+        told = Centre(np.nan) if centre is None else centre
+        columns += [from_numpy(np.full(len(panes), value)) for value in (told.middle, told.scale)]
+        centres[operand] = centre or Centre()
+    for evaluator in evaluators:
+        evaluator.centres.update(centres)
+        columns += _part_columns(evaluator, chunk, panes)
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _panes(windows: Windows, chunk: Chunk) -> Runs:
+    """The chunk's partitions and panes, as runs."""
+    starts = np.zeros(len(chunk), np.bool_)
+    starts[chunk.bounds[:-1]] = True
+    pane = np.zeros(len(chunk), np.int64)
+    if windows.strategy is WindowStrategy.SLIDING:
+        windows.check_range(chunk.time)
+        pane = chunk.time // pane_length(windows)
+        starts[1:] |= pane[1:] != pane[:-1]
+    lo = np.flatnonzero(starts).astype(np.int64)
+    partition = np.searchsorted(chunk.bounds, lo, side="right") - 1
+    return Runs(lo, np.append(lo[1:], len(chunk)), partition, pane[lo])
+
+
+def _centre(values: NDArray[np.float64]) -> Centre | None:
+    """What the chunk's own values are near to."""
+    centre = Centre.near(values)
+    if centre is not None and not np.any(centre.of(values[np.isfinite(values)])):
+        # Nothing deviates, so every scale is right: leave the choice to other chunks.
+        return replace(centre, scale=FINEST)
+    return centre
+
+
+def _part_columns(evaluator: Evaluator, chunk: Chunk, panes: Runs) -> list[pa.ChunkedArray]:
+    events = _Events.of(evaluator, chunk)
+    in_doubles, in_integers = shapes_of(evaluator)
+    columns: list[pa.ChunkedArray] = []
+    if in_doubles is not None:
+        x = double_rows(chunk, evaluator.layout.scaled or (), evaluator.centres)
+        var = feeding_variables(evaluator.part.automaton.variables, evaluator.layout.scaled or ())
+        columns.append(
+            pa.chunked_array(
+                [
+                    _double_maps(events, in_doubles, lo, hi, var, x)
+                    for lo, hi in _blocks(panes, in_doubles)
+                ]
+            )
+        )
+    if in_integers is not None:
+        whole = integer_rows(chunk, evaluator.layout.checked or ())
+        var = feeding_variables(evaluator.part.automaton.variables, evaluator.layout.checked or ())
+        columns.append(
+            pa.chunked_array(
+                [
+                    _integer_maps(events, in_integers, lo, hi, var, whole)
+                    for lo, hi in _blocks(panes, in_integers)
+                ]
+            )
+        )
+    return columns
+
+
+def _blocks(panes: Runs, shape: Shape) -> Iterator[tuple[Ints, Ints]]:
+    rows = max(1, AT_ONCE // shape.size)
+    for at in range(0, len(panes), rows):
+        yield panes.lo[at : at + rows], panes.hi[at : at + rows]
+
+
+@dataclass(frozen=True)
+class _Events:
+    """What the kernels read of the chunk, for one part."""
+
+    order: Ints
+    codes: NDArray[Any]
+    tables: tuple[Table, ...]
+    """Per basis: trends begin in basis 0 only."""
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, chunk: Chunk) -> _Events:
+        table, codes = evaluator.table(chunk)
+        silent = table._replace(begins=np.zeros_like(table.begins))
+        return cls(chunk.order, codes, (table, *[silent] * table.states))
+
+
+def _double_maps(
+    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: NDArray[np.float64]
+) -> pa.Array:
+    m = _bases(shape, len(lo), np.dtype(np.float64))
+    e = np.zeros(m.shape, np.int64)
+    for basis, table in enumerate(events.tables):
+        fold_doubles(table, events.order, events.codes, lo, hi, m[basis], e[basis], var, x)
+    exponents = np.minimum(_by_row(shape, e), LARGEST_EXPONENT)
+    return shape.doubles.pack(_by_row(shape, m), exponents)
+
+
+def _integer_maps(
+    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: Ints
+) -> pa.Array:
+    v = _bases(shape, len(lo), np.dtype(np.int64))
+    lost = np.zeros((shape.bases, len(lo)), np.bool_)
+    for basis, table in enumerate(events.tables):
+        fold_noting(table, events.order, events.codes, lo, hi, v[basis], var, x, lost[basis])
+    return shape.integers.pack(_by_row(shape, v), lost.T)
+
+
+def _bases(shape: Shape, rows: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    """[basis, row, cell · lane]: the vectors that the fast path starts from."""
+    values = np.zeros((shape.bases, rows, (shape.states + 3) * shape.lanes), kind)
+    for state in range(shape.states):
+        values[1 + state, :, state * shape.lanes] = 1
+    return values
+
+
+def _by_row(shape: Shape, values: NDArray[Any]) -> NDArray[Any]:
+    """[row, numbers of a map], without the cells that only the fast path needs."""
+    return values[:, :, : shape.width].transpose(1, 0, 2).reshape(values.shape[1], shape.size)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Not by a dictionary, which would be another task's other one."""
+    is_encoded = isinstance(column, pa.DictionaryArray)
+    return column.dictionary_decode() if is_encoded else column
