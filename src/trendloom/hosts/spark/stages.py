@@ -89,7 +89,7 @@ def run_engine(task: Task) -> Stage:
     """Packed events → rows; a task has whole groups."""
 
     def stage(batches: Batches) -> Batches:
-        run = _run(task, from_blobs("events", batches))
+        run = sorted_run(task, from_blobs("events", batches))
         if run is not None:
             yield from _out(task.dress(run.finish()))
 
@@ -100,7 +100,7 @@ def run_shares(task: Task) -> Stage:
     """Packed events → the task's share of its groups' results; it has whole partitions."""
 
     def stage(batches: Batches) -> Batches:
-        run = _run(task, from_blobs("events", batches))
+        run = sorted_run(task, from_blobs("events", batches))
         if run is not None:
             groups = [name for name in partial_schema(task.setting).names if name[0] == "g"]
             yield from to_blobs("share", run.partial(), groups, SHARDS)
@@ -119,8 +119,8 @@ def merge_shares(task: Task) -> Stage:
     return stage
 
 
-def _run(task: Task, tables: Iterable[pa.Table]) -> Run | None:
-    """None without events: most of Spark's tasks may be empty."""
+def sorted_run(task: Task, tables: Iterable[pa.Table]) -> Run | None:
+    """A run over all of the events; None without any: most of Spark's tasks may be empty."""
     held = [table for table in tables if table.num_rows]
     if not held:
         return None
