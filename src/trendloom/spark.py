@@ -5,6 +5,9 @@
     tl.spark.run("RETURN COUNT(*) PATTERN Stock S+ …", df, time="ts", type="kind")
     df.transform(tl.aggregate, query="…", time="ts", type="kind")
 
+    tl.spark.register(spark)
+    spark.sql("SELECT * FROM trends(TABLE(events), 'RETURN COUNT(*) …', 'ts', 'kind')")
+
 Needs the extra: pip install 'trendloom[spark]'. Works over Spark Connect.
 """
 
@@ -20,10 +23,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from trendloom.hosts.spark.metrics import TrendMetrics
     from trendloom.language import Query
     from trendloom.plan.plan import Plan
 
-__all__ = ["run"]
+__all__ = ["metrics", "register", "run"]
 
 
 def run(
@@ -51,6 +55,38 @@ def run(
         return run_spark(_plan(query), events, spark, **options)
     plans = {name: _plan(one) for name, one in query.items()}
     return run_spark(plans, events, spark, **options)
+
+
+def register(spark: SparkSession, name: str = "trends") -> None:
+    """Make queries a table function of the session's SQL, under this name.
+
+    `SELECT * FROM trends(TABLE(events), 'RETURN …', 'ts', 'kind')`: the query, the time column, the
+    type column. `event_type`, `tick`, `tiebreak`, `numbers` and `bad_rows` as for `run`, by name:
+    `tick => 'ms'`. Rows pass through Python one by one: for many events use `run`.
+    """
+    from trendloom.hosts.spark.session import session_of
+
+    session_of(None, spark)
+    from trendloom.hosts.spark.sql import register_trends
+
+    register_trends(spark, name)
+
+
+def metrics(spark: SparkSession, port: int | None = None) -> TrendMetrics:
+    """Count what the session's streams do, from now on: `.text()` is for Prometheus, `.tallies`
+    for programs. With a port, `http://127.0.0.1:port/metrics` answers too (0: a free one, which is
+    `.port`). `.stop()` ends both.
+    """
+    from trendloom.hosts.spark.session import session_of
+
+    session_of(None, spark)
+    from trendloom.hosts.spark.metrics import TrendMetrics
+
+    found = TrendMetrics()
+    if port is not None:
+        found.serve(port)
+    found.listen(spark)
+    return found
 
 
 def _plan(query: Any) -> Plan:
