@@ -61,6 +61,8 @@ class SparkScan:
     partition_types: tuple[pa.DataType, ...]
     arrival: Arrival
     """For the workers: how to turn what they receive into the engine's types."""
+    may_overflow: bool
+    """Whether integers are computed with: only in ANSI mode does Spark say that one overflowed."""
 
 
 def spark_scan(
@@ -102,6 +104,17 @@ def spark_scan(
         tuple(bound.operand_types),
         tuple(bound.partition_types),
         Arrival(bound.contract.serialize().to_pybytes(), time, tiebreak),
+        _may_overflow(bound.projection),
+    )
+
+
+def _may_overflow(given: Projection) -> bool:
+    conditions = [bit.condition for bit in given.bits if bit.condition is not None]
+    return any(
+        isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Abs)
+        or (isinstance(node, exp.Neg) and not isinstance(node.this, exp.Literal))
+        for tree in (*conditions, *given.operands)
+        for node in tree.walk()
     )
 
 
