@@ -54,6 +54,26 @@ BadRows = Annotated[
     typer.Option("--bad-rows", help="What to do with rows that have no time."),
 ]
 Host = Annotated[str, typer.Option("--host", metavar="NAME", help="Where the query runs.")]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Spark: where it runs; default: as spark-submit says, else local[*].",
+    ),
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option("--packages", metavar="NAME", help="Spark: Maven packages to load."),
+]
+Jars = Annotated[
+    list[str] | None,
+    typer.Option("--jars", metavar="PATH", help="Spark: Java archives to load."),
+]
+SparkLog = Annotated[
+    Literal["off", "error", "warn", "info"],
+    typer.Option("--log", help="Spark: how much of its own log is shown."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
@@ -114,6 +134,11 @@ def source_options(
         misuse("Give --type (a column) or --event-type (a name), not both.", "--type")
     named = {"time": time, "type": type, "event_type": event_type}
     return named | {"tick": tick, "tiebreak": tiebreak}
+
+
+def words(given: list[str] | None) -> tuple[str, ...]:
+    """An option that may be repeated, and may hold commas."""
+    return tuple(word for text in given or () for word in text.split(",") if word)
 
 
 def format_for(output: str) -> Suffix:

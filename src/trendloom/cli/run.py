@@ -10,9 +10,13 @@ from trendloom.cli.options import (
     EventType,
     Host,
     Inputs,
+    Jars,
+    Master,
     Overwrite,
+    Packages,
     QueryFile,
     QueryText,
+    SparkLog,
     Suffix,
     Tick,
     Tiebreak,
@@ -24,6 +28,7 @@ from trendloom.cli.options import (
     misuse,
     read_query,
     source_options,
+    words,
 )
 
 Format = Literal["table", "csv", "jsonl", "parquet"]
@@ -57,6 +62,14 @@ def run(
     ] = None,
     overwrite: Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Same as --format jsonl.")] = False,
+    master: Master = None,
+    remote: Annotated[
+        str | None,
+        typer.Option("--remote", metavar="URL", help="Spark: a Connect server, sc://host:port."),
+    ] = None,
+    packages: Packages = None,
+    jars: Jars = None,
+    log: SparkLog = "off",
 ) -> None:
     """Run a query over events and give the rows.
 
@@ -67,6 +80,19 @@ def run(
     options = source_options(time, type, event_type, tick, tiebreak)
     events = events_of(inputs)
     chosen = _format(format, output, json=json)
+    if host == "spark":
+        from trendloom.cli.spark_run import SparkRun
+
+        if master is not None and remote is not None:
+            misuse("Give --master or --remote, not both.", "--remote")
+        spark = {"master": master, "remote": remote, "log": log}
+        more = {"packages": words(packages), "jars": words(jars)}
+        options |= {"numbers": numbers, "bad_rows": bad_rows}
+        job = SparkRun(text, inputs, options, chosen, output, overwrite=overwrite)
+        job.run(spark | more)
+        return
+    if master or remote or packages or jars:
+        misuse("--master, --remote, --packages and --jars are for --host spark.", "--host")
     if output is not None:
         check_target(output, overwrite=overwrite)
 

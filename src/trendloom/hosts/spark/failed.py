@@ -1,0 +1,74 @@
+"""What went wrong in Spark, said without its stacks.
+
+A refusal of ours comes back from a worker as text, wrapped in Python's traceback, Spark's message
+and Java's stack, some of them twice. It is dug out and raised again. Other failures keep Spark's
+words and a worker's traceback, and lose the Java stack.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trendloom import errors
+from trendloom.errors import MissingExtraError, OutputError, QueryError, TrendloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OURS = re.compile(
+    r"^(?:.*[: ])?trendloom\.errors\.(\w+): (.*?)"
+    r"(?=\n\s*\n|\n\s+at |\n\t|\nDriver stacktrace|\nJVM stacktrace|\n=== |\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+STACK = re.compile(r"\n\s+at [\w.$/<>]+\(|\n(?:Driver|JVM) stacktrace|\n=== Streaming Query")
+STATE = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
+CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+
+
+@contextmanager
+def plain_failures() -> Iterator[None]:
+    """Raises what Spark raises as an error of ours."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise plain(error) from error
+
+
+def plain(error: Exception) -> TrendloomError:
+    """An error of Spark as one of ours."""
+    text = str(error)
+    if "data source: kafka" in text:
+        return _no_connector()
+    ours = [*OURS.finditer(text)]
+    if ours:
+        return _again(ours[-1].group(1), ours[-1].group(2))
+    head = STATE.sub("", STACK.split(text, maxsplit=1)[0]).strip()
+    if "PATH_ALREADY_EXISTS" in text:
+        return OutputError(head, remedy="Write elsewhere, or replace it with --overwrite.")
+    return TrendloomError(
+        f"Spark failed: {head or type(error).__name__}",
+        remedy="Its own log says more: --log warn.",
+    )
+
+
+def _again(name: str, message: str) -> TrendloomError:
+    kind = getattr(errors, name, TrendloomError)
+    # An error in a query has its picture in the message already.
+    if not issubclass(kind, TrendloomError) or issubclass(kind, QueryError):
+        kind = TrendloomError
+    raised: TrendloomError = kind(STATE.sub("", message).strip())
+    return raised
+
+
+def _no_connector() -> MissingExtraError:
+    import pyspark
+
+    return MissingExtraError(
+        "Spark's Kafka connector is not there.",
+        remedy=f"Add --packages {CONNECTOR}:{pyspark.__version__} (to spark-submit, where that "
+        "starts the job), or --jars with its files.",
+    )
