@@ -30,7 +30,7 @@ def to_blobs(
     kind: str, table: pa.Table, key: Sequence[str], shards: int, first_shard: int = 0
 ) -> Iterator[pa.RecordBatch]:
     """The table's rows, packed by the shard of their key columns."""
-    numbers = shard_numbers([table.column(name) for name in key], shards)
+    numbers = shard_numbers([table.column(name) for name in key], shards, table.num_rows)
     for shard, rows in split(table, numbers, shards):
         for at in range(0, rows.num_rows, BLOB_ROWS):
             blob = wire.pack(kind, {}, {"rows": rows.slice(at, BLOB_ROWS)})

@@ -1,0 +1,107 @@
+"""Every batch plan against the naive oracle, on the same generated cases as the local host."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import trendloom as tl
+from spark.cases import arrow_events, check_all, drawn, frame_of
+from trendloom.engine.maps import mappable
+from trendloom.hosts.spark import batch
+from trendloom.language import CountWindow
+from trendloom.testing.strategies import Case, cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+CASES = 48
+FOLD: dict[str, Any] = {
+    "allow_negation": False,
+    "allow_adjacent": False,
+    "allow_anchored": False,
+    "allow_distinct": False,
+    "window_kinds": ("none", "time"),
+}
+
+
+def options(case: Case) -> dict[str, Any]:
+    return {"time": "time", "type": "type", "tiebreak": case.tiebreak}
+
+
+def is_spark_case(case: Case) -> bool:
+    """Rows of a DataFrame have no order, so windows of events need a tiebreak that leaves none."""
+    return bool(case.events) and not isinstance(case.query.window, CountWindow)
+
+
+def of_frame(spark: SparkSession, plan: str, **more: Any) -> Any:
+    def rows(case: Case) -> DataFrame:
+        events = list(case.events)
+        random.Random(len(repr(events))).shuffle(events)
+        frame = frame_of(spark, events, tasks=3)
+        return tl.spark.run(tl.query(case.query), frame, plan=plan, **options(case), **more)
+
+    return rows
+
+
+def test_the_exchange_plan(spark: SparkSession) -> None:
+    chosen = [case for case in drawn(cases(timestamps=None), 2 * CASES) if is_spark_case(case)]
+    check_all(chosen, of_frame(spark, "exchange"))
+
+
+def test_exact_integers(spark: SparkSession) -> None:
+    chosen = [case for case in drawn(cases(), CASES) if is_spark_case(case)]
+    check_all(chosen, of_frame(spark, "auto", numbers="exact"))
+
+
+def test_the_combine_plan_with_chunks_that_interleave(spark: SparkSession) -> None:
+    chosen = [case for case in drawn(cases(**FOLD), 2 * CASES) if can_combine(case)]
+    assert len(chosen) > CASES
+    check_all(chosen, of_frame(spark, "combine"))
+
+
+def test_the_combine_plan_with_chunks_in_the_order_of_time(spark: SparkSession) -> None:
+    """A time point that two tasks share is a tie that neither sees whole."""
+
+    def rows(case: Case) -> DataFrame:
+        frame = frame_of(spark, case.events, tasks=3)
+        return tl.spark.run(tl.query(case.query), frame, plan="combine", **options(case))
+
+    chosen = [case for case in drawn(cases(**FOLD), 2 * CASES) if can_combine(case)]
+    check_all(chosen, rows)
+
+
+@pytest.mark.parametrize("ordered", [True, False], ids=["in order", "shuffled"])
+def test_the_direct_plan(
+    spark: SparkSession, tmp_path: Path, ordered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "TASK_ROWS", 4)
+
+    def rows(case: Case) -> DataFrame:
+        events = list(case.events)
+        if not ordered:
+            random.Random(len(repr(events))).shuffle(events)
+        path = tmp_path / f"{id(case)}.parquet"
+        pq.write_table(arrow_events(events), path, row_group_size=2)
+        return tl.spark.run(tl.query(case.query), str(path), spark, **options(case))
+
+    folds = drawn(cases(timestamps=None, **FOLD), CASES)
+    others = drawn(cases(timestamps=None), CASES // 2)
+    check_all([case for case in folds + others if is_spark_case(case)], rows)
+
+
+def can_combine(case: Case) -> bool:
+    from trendloom.engine.setting import Setting
+    from trendloom.hosts.scan.project import Projector
+
+    if not is_spark_case(case):
+        return False
+    plan = tl.query(case.query).plan
+    projector = Projector(plan.scan, arrow_events(case.events).schema, **options(case))
+    types = projector.operand_types, projector.partition_types
+    return mappable(Setting(plan, *types, projector.axis.nanoseconds))
