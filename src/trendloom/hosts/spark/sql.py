@@ -147,11 +147,12 @@ def _prepared(planned: Plan, projector: Projector, numbers: Numbers, given: Stru
     )
     types = [given[name].dataType for name in projector.needed]
     groups = [_quoted(name) for name in planned.scan.partition[: planned.plain_groups]]
-    place = f"pmod(hash({', '.join(groups)}), {PLACES})"
+    # Even one place by an expression: rows are sorted by it, and so Spark refuses streams, whose
+    # batches would each be taken for everything.
+    place = f"pmod(hash({', '.join(groups)}), {PLACES})" if groups else "0"
     return Prepared(
         struct_of(task.schema),
-        withSinglePartition=not groups,
-        partitionBy=[PartitioningColumn(place)] if groups else [],
+        partitionBy=[PartitioningColumn(place)],
         select=[
             SelectedColumn(_sent(name, kind), f"c{k}")
             for k, (name, kind) in enumerate(zip(projector.needed, types, strict=True))
