@@ -152,6 +152,8 @@ def _made(wanted: Wanted) -> SparkSession:
     dynamic = {
         "spark.sql.session.timeZone": "UTC",
         STORE: ROCKSDB,
+        # Spark's default is an old form that readers take for another type.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         PARTITIONS: str(min(tasks, wanted.partitions or tasks)),
     }
     for key, value in dynamic.items():

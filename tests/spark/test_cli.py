@@ -1,0 +1,130 @@
+"""The command line on Spark: the local host's rows, from files and from streams."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import trendloom as tl
+from spark.servers.settings import SPARK_HOME, as_options, quiet, settings
+from trendloom.cli.main import app
+from trendloom.testing import same_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LETTERS = ("--input", str(EXAMPLES / "streams/letters.csv"), "--time", "time", "--type", "type")
+COUNT = "RETURN COUNT(*) PATTERN (SEQ(A+, B))+"
+RUNS = "RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) WHERE [k] GROUP-BY k WITHIN 20 s SLIDE 20 s"
+
+
+def call(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+
+
+def events(seconds: range) -> pa.Table:
+    """Letters of three keys, one per second."""
+    times = pa.array([1_700_000_000 + t for t in seconds], pa.int64()).cast(pa.timestamp("s"))
+    return pa.table(
+        {
+            "ts": times.cast(pa.timestamp("us", "UTC")),
+            "type": ["AB"[t % 2] for t in seconds],
+            "k": ["xyz"[t % 3] for t in seconds],
+        }
+    )
+
+
+def written_to(path: Path) -> list[dict[str, Any]]:
+    """The rows; this session writes times without their zone."""
+    table = pq.read_table(path)
+    window = pa.timestamp("us", "UTC")
+    fields = [f.with_type(window) if pa.types.is_timestamp(f.type) else f for f in table.schema]
+    rows: list[dict[str, Any]] = table.cast(pa.schema(fields)).to_pylist()
+    return rows
+
+
+@pytest.mark.usefixtures("spark")
+def test_files_give_the_local_hosts_rows(tmp_path: Path) -> None:
+    here = call("run", "-q", COUNT, *LETTERS)
+    there = call("run", "-q", COUNT, *LETTERS, "--host", "spark")
+    assert there.exit_code == 0, there.stderr
+    assert there.stdout == here.stdout
+
+    table = events(range(60))
+    pq.write_table(table, tmp_path / "events.parquet")
+    words = ["run", "-q", RUNS, "-i", str(tmp_path / "events.parquet"), "--time", "ts"]
+    written = tmp_path / "rows.parquet"
+    words += ["--host", "spark", "--output", str(written)]
+    done = call(*words)
+    assert done.exit_code == 0, done.stderr
+    assert f"Wrote to the directory {written}." in done.stderr
+    expected = tl.run(RUNS, table, time="ts", type="type").rows()
+    assert same_rows(expected, written_to(written), keys=["k"]) is None
+    assert "exists" in call(*words).stderr
+
+
+def test_a_stream_goes_on_where_it_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    source, rows = tmp_path / "in", tmp_path / "rows"
+    source.mkdir()
+    words = ["stream", "-q", RUNS, "--source", f"parquet:{source}", "--sink", f"parquet:{rows}"]
+    words += ["--checkpoint", str(tmp_path / "checkpoint"), "--time", "ts", "--shards", "2"]
+    words += ["--watermark", "0 seconds", "--once", "--name", "runs"]
+    with_metrics = tl.spark.metrics(spark, port=0)
+    try:
+        for number, seconds in enumerate((range(50), range(50, 80), range(1000, 1001))):
+            pq.write_table(events(seconds), source / f"{number}.parquet")
+            done = call(*words)
+            assert done.exit_code == 0, done.stderr
+        assert "watermark" in done.stderr
+        told = with_metrics.tallies["runs"]
+        at = f"http://127.0.0.1:{with_metrics.port}/metrics"
+        with urllib.request.urlopen(at, timeout=10) as answer:
+            assert (
+                f'trendloom_events_total{{query="runs"}} {told.events}\n' in answer.read().decode()
+            )
+    finally:
+        with_metrics.stop()
+    expected = tl.run(RUNS, events(range(80)), time="ts", type="type").rows()
+    assert same_rows(expected, written_to(rows), keys=["k"]) is None
+    assert (told.events, told.rows, told.late) == (81, len(expected), 0)
+    assert told.batches >= 3
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_refusal_in_a_worker_is_our_message_alone(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.json").write_text('{"ts": 1, "type": "A", "k": "x"}\n{"type": "A", "k": "x"}\n')
+    words = ["stream", "-q", RUNS, "--source", f"json:{source}", "--time", "ts", "--once"]
+    done = call(*words, "--schema", "ts BIGINT, type STRING, k STRING", "--shards", "1")
+    assert done.exit_code == 1
+    assert "Error: 1 row" in done.stderr
+    assert "\tat " not in done.stderr
+    assert "Traceback" not in done.stderr
+    missing = call(*words)
+    assert "--schema 'ts TIMESTAMP" in missing.stderr
+
+
+def test_spark_submit_runs_the_command_line(tmp_path: Path) -> None:
+    program = Path(tl.__file__).with_name("__main__.py")
+    submit = [str(SPARK_HOME / "bin/spark-submit"), "--master", "local[1]"]
+    command = [*submit, *as_options(settings(tmp_path)), str(program), "run", "-q", COUNT, *LETTERS]
+    done = subprocess.run(
+        [*command, "--host", "spark", "--json"],
+        env=quiet(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"window_start": None, "window_end": None, "COUNT(*)": 43}
