@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 JARS := .jars
 UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
 
-.PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench demo clean
+.PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench bench-spark demo clean
 
 setup: $(STAMP)
 
@@ -65,6 +65,9 @@ fuzz: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-spark: setup
+	$(BIN)/python -m benchmarks spark_batch spark_stream
 
 demo: setup
 	$(BIN)/trendloom demo
