@@ -162,7 +162,10 @@ def _selected(frame: DataFrame, feeds: list[Feed], scans: list[SparkScan]) -> Da
     """Every query's columns, rows that no query wants left out."""
     conditions = [scan.condition for scan in scans]
     if None not in conditions:
-        frame = frame.filter(" OR ".join(f"({condition})" for condition in conditions))
+        # Unless a filter asks for the event time, Spark puts it before the watermark, which then
+        # misses the times of the events that no query wants.
+        made = [f"{EVENT_TIME} IS NULL"] if EVENT_TIME in frame.columns else []
+        frame = frame.filter(" OR ".join(f"({condition})" for condition in [*conditions, *made]))
     columns: list[str] = []
     for feed, scan in zip(feeds, scans, strict=True):
         for name, column in zip(feed.arrival.contract.names, scan.columns, strict=True):
