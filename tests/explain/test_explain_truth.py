@@ -10,14 +10,20 @@ from explain_queries import QUERIES
 from hypothesis import HealthCheck, assume, given, settings
 
 from trendloom import api
+from trendloom.engine.layout import Numbers
+from trendloom.engine.live.live import Live
+from trendloom.engine.live.mode import check_streamable
+from trendloom.engine.maps import MAX_PANES, mappable, pane_length, shapes_of
+from trendloom.engine.partial import can_split
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.errors import TrendloomError
-from trendloom.language import events_of, name_variables, parse
+from trendloom.errors import QueryMeaningError, TrendloomError
+from trendloom.language import events_of, name_variables, parse, to_text
 from trendloom.language.nodes import Query
+from trendloom.plan import distribution
 from trendloom.plan.explaining.facts import gather
 from trendloom.plan.explaining.wording import _negated, canonical, guard_texts, step_texts
-from trendloom.plan.plan import Plan
+from trendloom.plan.plan import Plan, WindowStrategy
 from trendloom.plan.planner import plan
 from trendloom.plan.shape import conjuncts_of
 from trendloom.testing.strategies import queries
@@ -30,8 +36,7 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 def engine_agrees(planned: Plan) -> None:
     facts = gather(planned)
-    types = [pa.int64()] * len(planned.scan.operands)
-    run = Run(Setting(planned, types, [pa.int64()] * len(planned.scan.partition), 1))
+    run = Run(setting_of(planned))
     assert [part.algorithm for part in facts.parts] == [
         "fold" if evaluator.folds else "route" for evaluator in run.evaluators
     ]
@@ -40,6 +45,47 @@ def engine_agrees(planned: Plan) -> None:
         assert bool(part.because) == (part.algorithm == "route")
     reparsed = parse(facts.query)
     assert name_variables(reparsed) == planned.query
+
+
+def setting_of(planned: Plan, numbers: Numbers = Numbers.AUTO) -> Setting:
+    """Of integers; a tick is a nanosecond."""
+    types = [pa.int64()] * len(planned.scan.operands)
+    return Setting(planned, types, [pa.int64()] * len(planned.scan.partition), 1, numbers)
+
+
+def spark_agrees(planned: Plan) -> None:
+    """What travels and what is kept, as the engine decides it."""
+    told, setting = gather(planned).spark, setting_of(planned)
+    combines = mappable(setting)
+    assert distribution.can_combine(planned) == combines
+    assert told.dataframe.plan == told.parquet.then == ("combine" if combines else "exchange")
+    assert bool(told.dataframe.because) == (not combines)
+    assert not mappable(setting_of(planned, Numbers.EXACT))
+    if planned.strategy is WindowStrategy.SLIDING:
+        length = distribution.pane_length(planned)
+        assert length is not None
+        assert length.nanoseconds == pane_length(setting.windows)
+    if combines:
+        for part, evaluator in zip(planned.all_parts, setting.evaluators(), strict=True):
+            size = distribution.map_size(planned, part)
+            for shape in shapes_of(evaluator):
+                assert shape is None or (size.vectors, size.cells) == (shape.bases, shape.cells)
+    whole = can_split(planned) or len(planned.scan.partition) == planned.plain_groups
+    key = planned.scan.partition if whole else planned.scan.partition[: planned.plain_groups]
+    assert distribution.exchange_key(planned) == key
+    stream_agrees(planned, setting)
+
+
+def stream_agrees(planned: Plan, setting: Setting) -> None:
+    keeps = distribution.stream_keeps(planned)
+    refused = gather(planned).spark.stream.refused
+    if keeps is None:
+        with pytest.raises(QueryMeaningError):
+            check_streamable(planned)
+        assert refused is not None
+    else:
+        assert keeps.value == Live(setting)._keeper.NAME
+        assert refused is None
 
 
 def words_agree(planned: Plan) -> None:
@@ -60,6 +106,7 @@ def words_agree(planned: Plan) -> None:
 def test_of_queries(text: str) -> None:
     planned = plan(parse(text))
     engine_agrees(planned)
+    spark_agrees(planned)
     words_agree(planned)
 
 
@@ -71,10 +118,30 @@ def test_of_any_query(query: Query) -> None:
     except TrendloomError:
         assume(False)
     engine_agrees(planned)
+    spark_agrees(planned)
     words_agree(planned)
     assert planned.parts
     for format in ("text", "json", "mermaid"):  # noqa: A001
         api.TrendQuery(planned).explain(format)
+
+
+@pytest.mark.parametrize(
+    ("window", "length", "combines"),
+    [
+        (f"WITHIN {MAX_PANES} s SLIDE 1 s", "1 second", True),
+        (f"WITHIN {MAX_PANES + 1} s SLIDE 1 s", "1 second", False),
+        ("WITHIN 1 h SLIDE 25 min", "5 minutes", True),
+        ("WITHIN 0.5 s SLIDE 0.2 s", "100 milliseconds", True),
+        ("WITHIN 2 weeks SLIDE 1 week", "1 week", True),
+    ],
+)
+def test_panes(window: str, length: str, combines: bool) -> None:
+    planned = plan(parse(f"RETURN COUNT(*) PATTERN A+ {window}"))
+    found = distribution.pane_length(planned)
+    assert found is not None
+    assert to_text(found) == length
+    assert distribution.can_combine(planned) == combines
+    spark_agrees(planned)
 
 
 EVENTS = [

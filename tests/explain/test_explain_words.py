@@ -11,7 +11,7 @@ from trendloom.cli.stories import FLIGHTS
 from trendloom.errors import TrendloomError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-KEYS = ["format", "query", "semantics", "scan", "window", "parts", "cost", "result"]
+KEYS = ["format", "query", "semantics", "scan", "window", "parts", "cost", "result", "spark"]
 
 every_query = pytest.mark.parametrize("name", QUERIES)
 
@@ -37,15 +37,17 @@ def test_json_has_the_same_keys_for_every_query(name: str) -> None:
     told = json.loads(query(QUERIES[name]).explain("json"))
     kept = json.loads((GOLDEN / "guards.json").read_text())
     assert list(told) == KEYS
-    for key in ("scan", "window", "cost", "result"):
+    for key in ("scan", "window", "cost", "result", "spark"):
         assert list(told[key]) == list(kept[key])
+    for key in ("dataframe", "parquet", "stream"):
+        assert list(told["spark"][key]) == list(kept["spark"][key])
     assert {tuple(part) for part in told["parts"]} == {tuple(kept["parts"][0])}
 
 
 def test_the_first_paragraph_is_a_summary() -> None:
     paragraphs = query(FLIGHTS).explain().split("\n\n")
     assert 5 <= len(paragraphs[0].splitlines()) <= 8
-    assert len("\n\n".join(paragraphs).splitlines()) <= 40
+    assert len("\n\n".join(paragraphs).splitlines()) <= 48
 
 
 def test_examples_fit_a_screen() -> None:
@@ -53,14 +55,14 @@ def test_examples_fit_a_screen() -> None:
         text = path.read_text()
         if "RETURN" in text:
             told = query(text).explain()
-            assert len(told.splitlines()) <= 45, path
+            assert len(told.splitlines()) <= 48, path
             assert len(told.split("\n\n")[0].splitlines()) <= 9, path
 
 
 def test_large_automata_are_cut_short() -> None:
     large = query("RETURN COUNT(*) PATTERN (A OR B OR C){2,60}")
     assert "518 more arrows" in large.explain()
-    assert len(large.explain().splitlines()) < 50
+    assert len(large.explain().splitlines()) < 53
     drawn = large.explain("mermaid")
     assert drawn.count("-->") == 300
     assert "234 more arrows" in drawn

@@ -35,6 +35,7 @@ from trendloom.engine.windows import Runs
 from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.maps import fold_noting
 from trendloom.language.nodes import Semantics
+from trendloom.plan.distribution import MAX_PANES
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-MAX_PANES = 256
-"""More panes than this in a window: most hold so few events that the events are smaller than maps,
-and each window is a product of all its panes."""
 AT_ONCE = 1 << 22
 """So many numbers of maps are made or multiplied at a time, whatever the number of partitions."""
 FINEST = 2.0**900

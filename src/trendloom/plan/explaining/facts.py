@@ -17,6 +17,7 @@ from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
 from trendloom.plan.explaining.algorithm import distinct, extremes, folds, streams
 from trendloom.plan.explaining.columns import Column, columns
+from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
     anchored_texts,
     canonical,
@@ -169,6 +170,7 @@ class Facts:
     parts: tuple[PartFacts, ...]
     cost: CostFacts
     result: ResultFacts
+    spark: SparkFacts
 
 
 def gather(plan: Plan) -> Facts:
@@ -203,6 +205,7 @@ def gather(plan: Plan) -> Facts:
             columns(plan),
             None if plan.query.having is None else to_text(plan.query.having),
         ),
+        spark=on_spark(plan, (one.cause for part in parts for one in part.because)),
     )
 
 

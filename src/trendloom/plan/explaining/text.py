@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from trendloom.plan.explaining.columns import INTEGER
+from trendloom.plan.explaining.spark import COMBINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ def to_text(facts: Facts) -> str:
         list(_scan(facts)),
         *(list(_part(part)) for part in facts.parts),
         list(_result(facts)),
+        list(_spark(facts)),
     ]
     return "\n\n".join("\n".join(lines) for lines in paragraphs)
 
@@ -149,11 +151,36 @@ def _result(facts: Facts) -> Iterator[str]:
     ]
     if exact:
         waits = ", and the events wait in memory" if facts.cost.streams else ""
+        waits += "; on Spark by exchange" if facts.spark.dataframe.plan == COMBINE else ""
         yield from _wrapped(
             "  ",
             f'numbers="exact": {", ".join(exact)} as integers of any size, by route, as residues '
             f"modulo primes{waits}",
         )
+
+
+def _spark(facts: Facts) -> Iterator[str]:
+    frame, files, stream = facts.spark.dataframe, facts.spark.parquet, facts.spark.stream
+    by = _by(frame.by, "to one task")
+    if frame.plan == COMBINE:
+        words = f"maps travel{by}, {frame.map}; events do where tasks interleave in time"
+        then = "; combine if these follow in time, else exchange"
+    else:
+        tie = ", with a tiebreak" if frame.needs_tiebreak else ""
+        words = f"events travel{by}{tie}, for {', '.join(_few(list(frame.because), 3))}"
+        then = f", then {files.then}"
+    kept = f"keeps {stream.keeps},{_by(stream.by, 'in one shard')}"
+    yield "On Spark"
+    for events, told in (
+        ("DataFrame", f"{frame.plan}: {words}"),
+        ("Parquet", f"{files.plan}: workers read row groups{then}"),
+        ("stream", kept if stream.refused is None else f"refused: {stream.refused}"),
+    ):
+        yield from _wrapped(f"  {events:<9}  ", told)
+
+
+def _by(names: tuple[str, ...], without: str) -> str:
+    return f" by {', '.join(names)}" if names else f" {without}"
 
 
 def _few(words: list[str], limit: int = 8) -> list[str]:
