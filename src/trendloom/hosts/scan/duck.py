@@ -56,6 +56,8 @@ def column(name: str) -> exp.Column:
 
 def nan_as_null(tree: exp.Expr) -> exp.Expr:
     """For a float; see `conditions` for why."""
+    if isinstance(tree, exp.Nullif) and tree.expression == NAN:
+        return tree
     return exp.Nullif(this=tree, expression=NAN.copy())
 
 

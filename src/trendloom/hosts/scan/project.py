@@ -73,8 +73,8 @@ class Projector:
     def __call__(self, table: pa.Table) -> Projected:
         """The rows of a table that the engine wants; other columns than those needed may miss."""
         given = table.select(self.needed)
-        if given.schema != self._bound.given:
-            # Large strings, dictionaries, another zone: the same values in other clothes.
+        if not _reads_as(given.schema, self._bound.given):
+            # Large strings, another zone: the same values in other clothes.
             given = given.cast(self._bound.given)
         with self._lock:
             try:
@@ -127,6 +127,12 @@ class Projector:
     def __getstate__(self) -> dict[str, Any]:
         # The definition only: a connection cannot travel.
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _reads_as(given: pa.Schema, bound: pa.Schema) -> bool:
+    """Whether DuckDB sees the same types: dictionaries are to it as what they hold."""
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in given.types]
+    return bool(kinds == bound.types)
 
 
 def project(table: pa.Table, projector: Projector) -> pa.Table:

@@ -33,7 +33,7 @@ from trendloom.hosts.spark.rowgroups import (
     task_ranges,
 )
 from trendloom.hosts.spark.schema import struct_of
-from trendloom.hosts.spark.session import is_dataframe, session_of
+from trendloom.hosts.spark.session import check_overflow, is_dataframe, session_of
 from trendloom.hosts.spark.sources import (
     BadRows,
     Source,
@@ -103,6 +103,7 @@ def _from_frame(
     plan: Plan, frame: DataFrame, named: Named, numbers: Numbers, how: How
 ) -> DataFrame:
     scan = spark_scan(frame.schema, plan.scan, **_names(named))
+    check_overflow(frame.sparkSession, scan.may_overflow)
     task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
     wanted = frame if scan.condition is None else frame.filter(scan.condition)
     source = Source(wanted.selectExpr(*scan.columns), read_batches(scan.arrival, named.bad_rows))

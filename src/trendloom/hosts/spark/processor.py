@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import Row
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 OUTPUT = "feed INT, blob BINARY, events BIGINT, late BIGINT, rows BIGINT, state_bytes BIGINT"
 STATE = "shards INT, data BINARY"
+QUERY_ID = "sql.streaming.queryId"
 MAX_STATE = 1 << 30
 """Half of what one value in Spark can be."""
 
@@ -70,7 +72,7 @@ class TrendProcessor(StatefulProcessor):
     def _step(self, shard: int, events: pa.Table | None, timers: TimerValues) -> Iterator[Row]:
         number = shard // self.shards
         feed = self.feeds[number]
-        live = self._restored(feed.task)
+        live = self._restored(feed.task, shard)
         step = live.advance(events, watermark_ticks(feed.task, timers.getCurrentWatermarkInMs()))
         size = self._rest(live)
         self._wake(feed.task, live.deadline)
@@ -78,17 +80,21 @@ class TrendProcessor(StatefulProcessor):
             write_late(self.late, feed, shard, step.late)
         yield _row(number, feed.task, step, size)
 
-    def _restored(self, task: Task) -> Live:
+    def _restored(self, task: Task, shard: int) -> Live:
         kept = self._state.get() if self._state.exists() else None
         if kept is None:
             return Live(task.setting, self.mode)
         shards, data = kept
         if shards != self.shards:
             raise StateError(
-                f"The checkpoint was written with {shards} shards, this stream has {self.shards}.",
+                f"{_where(shard)}: the checkpoint was written with {shards} shards, this stream "
+                f"has {self.shards}.",
                 remedy=f"Go on with shards={shards}, or start with a new checkpoint.",
             )
-        return Live.restore(task.setting, self.mode, bytes(data))
+        try:
+            return Live.restore(task.setting, self.mode, bytes(data))
+        except StateError as error:
+            raise StateError(f"{_where(shard)}: {error.cause}", remedy=error.remedy) from None
 
     def _rest(self, live: Live) -> int:
         if live.is_empty:
@@ -111,6 +117,13 @@ class TrendProcessor(StatefulProcessor):
             self._handle.deleteTimer(timer)
         if deadline is not None:
             self._handle.registerTimer(watermark_milliseconds(task, deadline))
+
+
+def _where(shard: int) -> str:
+    """The stream by the id in its checkpoint's file `metadata`: workers know no paths."""
+    context = TaskContext.get()
+    query = None if context is None else context.getLocalProperty(QUERY_ID)
+    return f"Shard {shard}" if query is None else f"Stream {query}, shard {shard}"
 
 
 def watermark_ticks(task: Task, milliseconds: int) -> int | None:

@@ -118,14 +118,24 @@ def task_ranges(tasks: Iterable[Sequence[RowGroups]]) -> list[RowGroups]:
     return ranges
 
 
-def read(group: RowGroups, columns: Sequence[str], keep: ds.Expression | None) -> pa.Table:
-    """The rows of a range; `keep` also skips row groups that cannot hold any."""
+def read(
+    group: RowGroups,
+    columns: Sequence[str],
+    keep: ds.Expression | None,
+    dictionaries: Sequence[str] = (),
+) -> pa.Table:
+    """The rows of a range, without the row groups that hold nothing that `keep` wants.
+
+    Of a column that the file stores as a dictionary, `dictionaries` leaves it one: that is half the
+    time of reading, and of comparing, a column of event types.
+    """
     filesystem, path = open_path(group.path)
-    fragment = ds.ParquetFileFormat().make_fragment(
-        path, filesystem, row_groups=range(group.first, group.stop)
-    )
+    form = ds.ParquetFileFormat(dictionary_columns=set(dictionaries))
+    fragment = form.make_fragment(path, filesystem, row_groups=range(group.first, group.stop))
+    if keep is not None:
+        fragment = fragment.subset(keep)
     # One task has one core; other tasks have the others.
-    return fragment.to_table(columns=list(columns), filter=keep, use_threads=False)
+    return fragment.to_table(columns=list(columns), use_threads=False)
 
 
 def open_path(path: str) -> tuple[fs.FileSystem, str]:

@@ -13,6 +13,7 @@ OLDEST = (4, 1)
 """Row-wise `transformWithState` and today's Arrow paths begin there."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STORE = "spark.sql.streaming.stateStore.providerClass"
+ANSI = "spark.sql.ansi.enabled"
 
 
 def is_dataframe(events: object) -> TypeGuard[DataFrame]:
@@ -62,4 +63,15 @@ def check_state_store(spark: SparkSession) -> None:
         raise InputError(
             "A stream keeps its state in RocksDB, but this session uses another store.",
             remedy=f'Set it before the stream starts: spark.conf.set("{STORE}", "{ROCKSDB}").',
+        )
+
+
+def check_overflow(spark: SparkSession, may_overflow: bool) -> None:
+    """Outside of ANSI mode Spark's integers wrap around without a word."""
+    if may_overflow and str(spark.conf.get(ANSI, "true")).lower() == "false":
+        raise InputError(
+            "The query computes with the events' numbers, and this session is not in ANSI mode: "
+            "an integer that overflows would give wrong rows silently.",
+            remedy=f'Set it: spark.conf.set("{ANSI}", "true"), or compute the column as DOUBLE '
+            "before the query.",
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from trendloom.hosts.spark.arrive import Arrival, arrive
@@ -36,20 +37,58 @@ class Source:
     """Whether tasks are known to follow one another in time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """From when to when the events of a chunk are."""
+
+    rows: int = 0
+    low: int = 0
+    high: int = 0
+    widest: int = 0
+    """The longest that one of its batches lasts."""
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> Reach:
+        ends = pc.min_max(batch.column("time"))
+        low, high = ends["min"].as_py(), ends["max"].as_py()
+        return cls(batch.num_rows, low, high, high - low)
+
+    def is_far_from(self, batch: Reach) -> bool:
+        """Whether the batch is of another time, as the next file of a task often is.
+
+        Other tasks may have what is between, and a chunk that reached over it would be tangled
+        with theirs. To cut too often only costs more maps.
+        """
+        gap = max(batch.low - self.high, self.low - batch.high)
+        return self.rows > 0 and gap > max(self.widest, batch.widest) // 2
+
+    def with_(self, batch: Reach) -> Reach:
+        if not self.rows:
+            return batch
+        return Reach(
+            self.rows + batch.rows,
+            min(self.low, batch.low),
+            max(self.high, batch.high),
+            max(self.widest, batch.widest),
+        )
+
+
 def read_batches(arrival: Arrival, bad_rows: BadRows) -> Read:
     """Batches of a DataFrame with the scan's expressions, gathered into chunks."""
 
     def chunks(batches: Batches) -> Iterator[pa.Table]:
         held: list[pa.RecordBatch] = []
-        rows = 0
+        reach = Reach()
         for batch in batches:
             arrived = arrive(batch, arrival, bad_rows).batch
-            if arrived.num_rows:
-                held.append(arrived)
-                rows += arrived.num_rows
-            if rows >= CHUNK_ROWS:
+            if not arrived.num_rows:
+                continue
+            own = Reach.of(arrived)
+            if reach.rows >= CHUNK_ROWS or reach.is_far_from(own):
                 yield pa.Table.from_batches(held)
-                held, rows = [], 0
+                held, reach = [], Reach()
+            held.append(arrived)
+            reach = reach.with_(own)
         if held:
             yield pa.Table.from_batches(held)
 
@@ -59,12 +98,14 @@ def read_batches(arrival: Arrival, bad_rows: BadRows) -> Read:
 def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) -> Read:
     """Task numbers → the rows of their row groups, read here and now."""
     keep = _wanted_types(projector)
+    types = [] if keep is None or projector.type is None else [projector.type]
 
     def chunks(batches: Batches) -> Iterator[pa.Table]:
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 parts = [
-                    projector(read(group, projector.needed, keep)).table for group in tasks[number]
+                    projector(read(group, projector.needed, keep, types)).table
+                    for group in tasks[number]
                 ]
                 held = pa.concat_tables([part for part in parts if part.num_rows] or parts[:1])
                 if held.num_rows:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trendloom.engine.live.mode import Mode, check_streamable
 from trendloom.errors import InputError
@@ -21,7 +22,7 @@ from trendloom.hosts.spark.blobs import SCHEMA, to_blobs
 from trendloom.hosts.spark.columns import SparkScan, spark_scan
 from trendloom.hosts.spark.processor import OUTPUT, TrendProcessor, read_rows
 from trendloom.hosts.spark.schema import struct_of
-from trendloom.hosts.spark.session import check_state_store, session_of
+from trendloom.hosts.spark.session import check_overflow, check_state_store, session_of
 from trendloom.hosts.spark.several import joint_schema
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
@@ -77,7 +78,8 @@ def run_stream(
     """A streaming DataFrame of the rows; the caller starts and stops it."""
     from pyspark.sql import functions as f
 
-    check_state_store(session_of(frame, None))
+    session = session_of(frame, None)
+    check_state_store(session)
     feeds: list[Feed] = []
     scans: list[SparkScan] = []
     for number, (name, plan) in enumerate(plans.items()):
@@ -91,6 +93,7 @@ def run_stream(
             tick=named.tick,
             tiebreak=named.tiebreak,
         )
+        check_overflow(session, scan.may_overflow)
         task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
         first = number * streaming.shards
         feeds.append(Feed(name, task, scan.arrival, f"q{number}_", first))
@@ -148,13 +151,12 @@ def _of(feed: Feed, table: pa.Table) -> pa.Table:
     """The rows and columns that one query wants."""
     names = feed.arrival.contract.names
     own = table.select([feed.prefix + name for name in names]).rename_columns(names)
-    if feed.task.setting.plan.scan.keep_unmatched:
-        wanted = [pa.compute.is_valid(own.column(name)) for name in feed.task.partition]
-    else:
-        wanted = [pa.compute.not_equal(own.column("mask"), 0)]
-        wanted += [pa.compute.is_valid(own.column(name)) for name in feed.task.partition]
-    for rows in wanted:
-        own = own.filter(rows) if own.num_rows == len(rows) else own
+    for name in feed.task.partition:
+        own = own.filter(pc.is_valid(own.column(name)))
+    if not feed.task.setting.plan.scan.keep_unmatched:
+        # Rows without a time are somebody's mistake: whoever receives them counts them.
+        unordered = pc.is_null(own.column("time"))
+        own = own.filter(pc.or_(pc.not_equal(own.column("mask"), 0), unordered))
     return own
 
 
