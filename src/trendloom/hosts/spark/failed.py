@@ -23,7 +23,7 @@ OURS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 STACK = re.compile(r"\n\s+at [\w.$/<>]+\(|\n(?:Driver|JVM) stacktrace|\n=== Streaming Query")
-STATE = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
+STATE = re.compile(r"(?:\s*SQLSTATE: \w{5})+\s*\Z")
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 
 
