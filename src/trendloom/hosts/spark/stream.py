@@ -177,20 +177,30 @@ def _selected(frame: DataFrame, feeds: list[Feed], scans: list[SparkScan]) -> Da
 
 
 def _with_watermark(frame: DataFrame, task: Task, time: str, delay: str | None) -> DataFrame:
-    """Spark's watermark is of timestamps; ticks are made into some for it alone."""
+    """Spark's watermark is of instants; other times are made into some for it alone."""
     from pyspark.sql import functions as f
 
     if delay is None:
         return frame
-    if not pa.types.is_integer(task.axis.arrow_type):
+    kind = task.axis.arrow_type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
         return frame.withWatermark(time, delay)
-    nanoseconds = task.axis.nanoseconds
-    if nanoseconds % 1000:
-        raise InputError(
-            "A watermark counts milliseconds, and one tick of this time column is less than a "
-            "microsecond.",
-            remedy="Convert the column to a timestamp.",
-        )
     quoted = "`" + time.replace("`", "``") + "`"
-    ticks = f.expr(f"timestamp_micros({quoted} * {nanoseconds // 1000}L)")
-    return frame.withColumn(EVENT_TIME, ticks).withWatermark(EVENT_TIME, delay)
+    if pa.types.is_timestamp(kind):
+        # Put together from its parts: a cast would depend on the session's time zone.
+        of_day = f"hour({quoted}) * 3600L + minute({quoted}) * 60L + extract(SECOND FROM {quoted})"
+        if task.axis.duck_type == "DATE":
+            of_day = "0L"
+        whole = f"unix_date(CAST({quoted} AS DATE)) * 86400000000L"
+        instant = f"{whole} + CAST(({of_day}) * 1000000L AS BIGINT)"
+    else:
+        nanoseconds = task.axis.nanoseconds
+        if nanoseconds % 1000:
+            raise InputError(
+                "A watermark counts milliseconds, and one tick of this time column is less than a "
+                "microsecond.",
+                remedy="Convert the column to a timestamp.",
+            )
+        instant = f"{quoted} * {nanoseconds // 1000}L"
+    made = f.expr(f"timestamp_micros({instant})")
+    return frame.withColumn(EVENT_TIME, made).withWatermark(EVENT_TIME, delay)
