@@ -64,9 +64,11 @@ def frame_of(spark: SparkSession, events: list[dict[str, Any]], tasks: int = 2) 
     """A DataFrame whose tasks hold neighbours of the list."""
     table = arrow_events(events)
     if len(events) < tasks:
-        return spark.createDataFrame(table)
+        return spark.createDataFrame(table, ddl(table))
     task = pa.array([row * tasks // len(events) for row in range(len(events))], pa.int64())
-    frame = spark.createDataFrame(table.append_column("task", task))
+    table = table.append_column("task", task)
+    # Said in Spark's words: it would take naive times for moments of its own zone.
+    frame = spark.createDataFrame(table, ddl(table))
     return frame.repartition(tasks, "task").drop("task")
 
 

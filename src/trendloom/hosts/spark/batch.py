@@ -29,6 +29,7 @@ from trendloom.hosts.spark.rowgroups import (
     by_time,
     find_row_groups,
     in_order,
+    is_reachable,
     make_tasks,
     task_ranges,
 )
@@ -94,7 +95,13 @@ def run_batch(
     given: Any = events
     named_paths: Sequence[Any] = [given] if isinstance(given, str | PurePath) else given
     paths = [str(path) for path in named_paths]
-    if how in (How.AUTO, How.DIRECT):
+    unreachable = [path for path in paths if not is_reachable(path)]
+    if unreachable and how is How.DIRECT:
+        raise InputError(
+            f"Arrow, which reads for the direct plan, has no file system for '{unreachable[0]}'.",
+            remedy="Leave the plan to Trendloom: Spark reads such paths.",
+        )
+    if how is How.DIRECT or (how is How.AUTO and not unreachable):
         return _from_files(session, plan, paths, named, numbers)
     return _from_frame(plan, session.read.parquet(*paths), named, numbers, how)
 

@@ -146,6 +146,15 @@ def open_path(path: str) -> tuple[fs.FileSystem, str]:
     return fs.LocalFileSystem(), path
 
 
+def is_reachable(path: str) -> bool:
+    """Whether Arrow knows the path's file system; Spark knows more of them."""
+    try:
+        open_path(path)
+    except (pa.ArrowException, ValueError):
+        return False
+    return True
+
+
 def _join(left: RowGroups, right: RowGroups) -> RowGroups:
     lows = [low for low in (left.low, right.low) if low is not None]
     highs = [high for high in (left.high, right.high) if high is not None]
