@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,11 +18,14 @@ from pyspark.errors import PythonException, StreamingQueryException
 from pyspark.sql import SparkSession
 
 import trendloom as tl
+from trendloom.engine.layout import Numbers
 from trendloom.errors import InputError, QueryMeaningError, TrendloomError
 from trendloom.hosts.spark import stream
+from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.failed import plain
 from trendloom.hosts.spark.processor import TrendProcessor
 from trendloom.hosts.spark.session import ANSI, STORE, check_version
+from trendloom.hosts.spark.task import Task
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
@@ -316,3 +320,31 @@ def test_a_stream_counts_or_drops_rows_without_a_time(spark: SparkSession, tmp_p
     expected = tl.run(WINDOWS, events, bad_rows="drop", **OPTIONS).rows()
     assert len(expected) > 2
     assert same_rows(expected, written(spark, tmp_path), keys=["k"]) is None
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_watermarks_of_times_without_a_zone(spark: SparkSession, setting: Any, zone: str) -> None:
+    """Spark takes none of them: they are made into instants, whatever the session's zone.
+
+    One of the times does not exist in New York.
+    """
+    setting("spark.sql.session.timeZone", zone)
+    times = [datetime(2024, 3, 10, 2, 30, 0, 123456), datetime(1969, 12, 31, 23, 59, 59, 999999)]
+    table = pa.table(
+        {
+            "t": pa.array(times, pa.timestamp("us")),
+            "day": pa.array([time.date() for time in times]),
+            "type": ["A", "A"],
+            "k": ["u", "v"],
+        }
+    )
+    events = spark.createDataFrame(table, "t TIMESTAMP_NTZ, day DATE, type STRING, k STRING")
+    plan = tl.query(WINDOWS).plan
+    zero = datetime(1970, 1, 1)
+    days = [datetime.combine(time.date(), zero.time()) for time in times]
+    for name, wanted in (("t", times), ("day", days)):
+        scan = spark_scan(events.schema, plan.scan, time=name, type="type")
+        task = Task.of(plan, Numbers.AUTO, scan.axis, scan.operand_types, scan.partition_types)
+        marked = stream._with_watermark(events, task, name, "1 second")
+        rows = marked.selectExpr(f"unix_micros({stream.EVENT_TIME}) AS us").collect()
+        assert [row.us for row in rows] == [(t - zero) // timedelta(microseconds=1) for t in wanted]
