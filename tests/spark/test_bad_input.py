@@ -89,8 +89,8 @@ def setting(spark: SparkSession) -> Iterator[Any]:
     [
         (COUNT, {"time": "tt"}, InputError, r"(?s)tt.*Did you mean 't'"),
         ("RETURN SUM(A.xx) PATTERN A+", {}, TrendloomError, r"(?s)xx.*Did you mean 'x'"),
-        (COUNT, {"time": "k"}, InputError, r"(?s)'k'"),
-        (COUNT, {"time": "x"}, InputError, r"(?s)'x'"),
+        (COUNT, {"time": "k"}, InputError, "'k' is VARCHAR; it must be an integer, a timestamp"),
+        (COUNT, {"time": "x"}, InputError, "'x' is DOUBLE; it must be an integer, a timestamp"),
         (COUNT, {"plan": "combin"}, TrendloomError, "Unknown plan 'combin'.\nDid you mean 'comb"),
         (COUNT, {"plan": "direct"}, InputError, "reads Parquet files, but these events are a Dat"),
         (f"{COUNT} WITHIN 3 EVENTS SLIDE 3 EVENTS", {}, InputError, r"(?s)order.*tiebreak=…"),
