@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SCHEMA = "shard INT, blob BINARY"
 _ARROW = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 
-SHARDS = 128
-"""More than the cores of most clusters; Spark joins small ones into one task."""
+SHARDS = 32
+"""Enough for most clusters: each costs a worker a value to pack and another one to unpack."""
 BLOB_ROWS = 1 << 21
 """So many rows go into one value at most, far below the 2 GB that a row may have."""
 
