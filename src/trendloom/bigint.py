@@ -6,6 +6,8 @@ such columns travel as text with this mark; at the door they become Python integ
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 
 from trendloom.errors import NumberError
@@ -39,6 +41,11 @@ def as_decimals(table: pa.Table) -> pa.Table:
     return table
 
 
+def as_text(value: int) -> str:
+    """Decimal digits. By way of Decimal: `str` refuses integers of more than 4,300 digits."""
+    return str(Decimal(value))
+
+
 def as_integers(column: pa.ChunkedArray | pa.Array) -> list[int | None]:
     """A marked column's values."""
-    return [None if text is None else int(text) for text in column.to_pylist()]
+    return [None if text is None else int(Decimal(text)) for text in column.to_pylist()]

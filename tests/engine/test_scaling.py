@@ -89,3 +89,12 @@ def test_a_long_stream_keeps_its_logarithm() -> None:
     row = run("RETURN COUNT(*) AS n, LOG2(COUNT(*)) AS l PATTERN A+", rows, time="time").rows()[0]
     assert row["n"] == float("inf")
     assert isclose(row["l"], log2, rel_tol=1e-9)
+
+
+def test_exact_counts_of_thousands_of_digits() -> None:
+    """Python itself refuses to write integers of more than 4,300 digits."""
+    events = [{"time": t, "type": "A"} for t in range(16_000)]
+    result = run(
+        "RETURN COUNT(*) AS n PATTERN A+", events, time="time", type="type", numbers="exact"
+    )
+    assert result.rows()[0]["n"] == 2**16_000 - 1
