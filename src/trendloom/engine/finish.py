@@ -75,7 +75,10 @@ def _number(
         case Integers():
             return None, from_numpy(column.v, missing)
         case Exact():
-            text = [None if gone else bigint.as_text(v) for v, gone in zip(column.v, missing, strict=True)]
+            text = [
+                None if gone else bigint.as_text(v)
+                for v, gone in zip(column.v, missing, strict=True)
+            ]
             return bigint.MARK, pa.array(text, bigint.TYPE)
 
 
