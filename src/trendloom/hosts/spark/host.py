@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.engine.layout import Numbers
+from trendloom.engine.live.mode import Mode
 from trendloom.errors import one_of
 from trendloom.hosts.spark.session import is_dataframe, require_pyspark
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from trendloom.plan.plan import Plan
-
-PLANS = ("auto", "combine", "exchange", "direct")
-MODES = ("append", "update")
 
 
 def run_spark(
@@ -45,8 +43,8 @@ def run_spark(
 
     one_of("numbers", numbers, [one.value for one in Numbers])
     one_of("bad_rows", bad_rows, ("error", "drop"))
-    one_of("plan", plan, PLANS)
-    one_of("mode", mode, MODES)
+    one_of("plan", plan, [one.value for one in How])
+    one_of("mode", mode, [one.value for one in Mode])
     named = Named(time, type, event_type, tick, tiebreak, "drop" if bad_rows == "drop" else "error")
     several = isinstance(plans, dict)
     queries = plans if isinstance(plans, dict) else {"": plans}

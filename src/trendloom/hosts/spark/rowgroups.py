@@ -45,10 +45,6 @@ class Files:
     schema: pa.Schema
     groups: tuple[RowGroups, ...]
 
-    @property
-    def rows(self) -> int:
-        return sum(group.rows for group in self.groups)
-
 
 def find_row_groups(paths: Sequence[str], time: str) -> Files:
     """Every row group under the paths, which are files or directories."""
@@ -126,8 +122,8 @@ def read(
 ) -> pa.Table:
     """The rows of a range, without the row groups that hold nothing that `keep` wants.
 
-    Of a column that the file stores as a dictionary, `dictionaries` leaves it one: that is half the
-    time of reading, and of comparing, a column of event types.
+    Columns named in `dictionaries` stay dictionaries, as files mostly store them: event types need
+    not become text for every row.
     """
     filesystem, path = open_path(group.path)
     form = ds.ParquetFileFormat(dictionary_columns=set(dictionaries))

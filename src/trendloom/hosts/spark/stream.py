@@ -127,11 +127,13 @@ def pack(feeds: list[Feed], shards: int, bad_rows: BadRows) -> Stage:
 
     def stage(batches: Batches) -> Batches:
         held: list[pa.RecordBatch] = []
+        rows = 0
         for batch in batches:
             held.append(batch)
-            if sum(one.num_rows for one in held) >= CHUNK_ROWS:
+            rows += batch.num_rows
+            if rows >= CHUNK_ROWS:
                 yield from _packed(held)
-                held = []
+                held, rows = [], 0
         if held:
             yield from _packed(held)
 

@@ -59,11 +59,11 @@ class Task:
     @property
     def schema(self) -> pa.Schema:
         """The result's columns, in types that Spark has."""
-        return _spark_types(_plain(result_schema(self.setting, self.axis).empty_table())).schema
+        return _spark_types(result_schema(self.setting, self.axis).empty_table()).schema
 
     def dress(self, table: pa.Table) -> pa.Table:
         """An engine's result as the caller's rows."""
-        return _spark_types(_plain(dressed(self.setting.plan, table, self.axis)))
+        return _spark_types(dressed(self.setting.plan, table, self.axis))
 
 
 @cache
@@ -77,12 +77,9 @@ def _setting(task: Task) -> Setting:
     )
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Exact integers as decimal(38, 0): an error where one does not fit."""
-    return bigint.as_decimals(table)
-
-
 def _spark_types(table: pa.Table) -> pa.Table:
+    """Exact integers become decimal(38, 0): an error where one does not fit."""
+    table = bigint.as_decimals(table)
     fields = [field.with_type(_spark_type(field.type)) for field in table.schema]
     return table.cast(pa.schema(fields).remove_metadata())
 
