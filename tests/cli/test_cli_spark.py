@@ -150,6 +150,18 @@ def test_a_refusal_in_a_worker_is_dug_out() -> None:
     assert str(told) == '1 row has no time.\nPass bad_rows="drop".'
 
 
+def test_stages_that_fail_together_say_the_refusal_once() -> None:
+    first = WORKER.split("Driver stacktrace")[0]
+    told = plain(
+        PySparkException(
+            "org.apache.spark.SparkException: [STAGE_MATERIALIZATION_MULTIPLE_FAILURES] Multiple "
+            f"failures (2) in stage materialization: \n  1. {first}\n  2. {first}"
+        )
+    )
+    assert type(told) is InputError
+    assert str(told) == '1 row has no time.\nPass bad_rows="drop".'
+
+
 @pytest.mark.parametrize("name", ["LimitError", "StateError", "NumberError", "QueryMeaningError"])
 def test_every_refusal_is_dug_out(name: str) -> None:
     told = plain(PySparkException(WORKER.replace("InputError", name)))
