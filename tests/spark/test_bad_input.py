@@ -231,7 +231,7 @@ def test_events_twice_and_values_that_are_no_numbers_are_events_too(
 
 
 def step(
-    spark: SparkSession, home: Path, query: str = WINDOWS, checkpoint: str = "kept", **more: Any
+    spark: SparkSession, home: Path, query: Any = WINDOWS, checkpoint: str = "kept", **more: Any
 ) -> None:
     """A stream over the folder goes on from its checkpoint, and stops where the folder ends."""
     reader = spark.readStream.schema(DDL).option("maxFilesPerTrigger", 1)
@@ -280,7 +280,7 @@ def test_a_checkpoint_is_of_one_query_and_one_number_of_shards(
     name = json.loads((tmp_path / "kept" / "metadata").read_text())["id"]
 
     said = refusal(spark, tmp_path, query=WINDOWS.replace("SEQ(A+, B)", "SEQ(A, B+)"))
-    assert said.startswith(f"Stream {name}, shard ")
+    assert said.startswith(f"Stream {name}")
     assert (
         "The state is of another query.\nState: RETURN k, COUNT(*) AS n PATTERN SEQ(A A+, B B"
         in said
@@ -289,7 +289,7 @@ def test_a_checkpoint_is_of_one_query_and_one_number_of_shards(
     assert said.endswith("or start the stream with a new checkpoint.")
 
     said = refusal(spark, tmp_path, shards=3)
-    assert f"Stream {name}, shard " in said
+    assert f"Stream {name}" in said
     assert (
         "the checkpoint was written with 2 shards, this stream has 3.\nGo on with shards=2" in said
     )
@@ -298,6 +298,34 @@ def test_a_checkpoint_is_of_one_query_and_one_number_of_shards(
     step(spark, tmp_path)
     expected = tl.run(WINDOWS, pa.concat_tables([first, second]), **OPTIONS).rows()
     assert same_rows(expected, written(spark, tmp_path), keys=["k"]) is None
+
+
+def test_shards_that_were_never_touched_are_refused_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """With other numbers of shards, one group's events would miss the state that it has."""
+    first, second = table([*range(10, 13)]), table([*range(34, 37)])
+    in_folder(tmp_path / "events", first)
+    step(spark, tmp_path, shards=7)
+    in_folder(tmp_path / "events", first, second)
+    for shards in range(1, 7):
+        said = refusal(spark, tmp_path, shards=shards)
+        assert f"was written with 7 shards, this stream has {shards}" in said
+    in_folder(tmp_path / "events", first, second, table([10_000]))
+    step(spark, tmp_path, shards=7)
+    expected = tl.run(WINDOWS, pa.concat_tables([first, second]), **OPTIONS).rows()
+    assert same_rows(expected, written(spark, tmp_path), keys=["k"]) is None
+
+
+def test_queries_of_a_stream_keep_their_places(spark: SparkSession, tmp_path: Path) -> None:
+    in_folder(tmp_path / "events", table([*range(10, 22)]))
+    counts, sums = WINDOWS, WINDOWS.replace("COUNT(*)", "COUNT(A)")
+    step(spark, tmp_path, {"one": counts, "two": sums})
+    in_folder(tmp_path / "events", table([*range(10, 22)]), table([*range(22, 34)]))
+    said = refusal(spark, tmp_path, query={"one": sums, "two": counts})
+    assert "The state is of another query" in said
+    said = refusal(spark, tmp_path, query=counts)
+    assert "Now:   " in said
 
 
 def test_spoilt_state_ends_the_stream(

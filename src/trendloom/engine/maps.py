@@ -32,8 +32,7 @@ from trendloom.engine.columns import as_doubles
 from trendloom.engine.inputs import Centre, double_rows, feeding_variables, integer_rows
 from trendloom.engine.packed import Packing
 from trendloom.engine.windows import Runs
-from trendloom.kernels.fold import fold_doubles
-from trendloom.kernels.maps import fold_noting
+from trendloom.kernels.bases import double_maps, integer_maps
 from trendloom.language.nodes import Semantics
 from trendloom.plan.distribution import MAX_PANES
 from trendloom.plan.plan import WindowStrategy
@@ -243,48 +242,34 @@ class _Events:
 
     order: Ints
     codes: NDArray[Any]
-    tables: tuple[Table, ...]
-    """Per basis: trends begin in basis 0 only."""
+    table: Table
+    silent: Table
+    """The same, but no trends begin."""
 
     @classmethod
     def of(cls, evaluator: Evaluator, chunk: Chunk) -> _Events:
         table, codes = evaluator.table(chunk)
         silent = table._replace(begins=np.zeros_like(table.begins))
-        return cls(chunk.order, codes, (table, *[silent] * table.states))
+        return cls(chunk.order, codes, table, silent)
 
 
 def _double_maps(
     events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: NDArray[np.float64]
 ) -> pa.Array:
-    m = _bases(shape, len(lo), np.dtype(np.float64))
+    m = np.zeros((len(lo), shape.bases, shape.width))
     e = np.zeros(m.shape, np.int64)
-    for basis, table in enumerate(events.tables):
-        fold_doubles(table, events.order, events.codes, lo, hi, m[basis], e[basis], var, x)
-    exponents = np.minimum(_by_row(shape, e), LARGEST_EXPONENT)
-    return shape.doubles.pack(_by_row(shape, m), exponents)
+    double_maps(events.table, events.silent, events.order, events.codes, lo, hi, var, x, m, e)
+    exponents = np.minimum(e, LARGEST_EXPONENT).reshape(len(lo), shape.size)
+    return shape.doubles.pack(m.reshape(len(lo), shape.size), exponents)
 
 
 def _integer_maps(
     events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: Ints
 ) -> pa.Array:
-    v = _bases(shape, len(lo), np.dtype(np.int64))
-    lost = np.zeros((shape.bases, len(lo)), np.bool_)
-    for basis, table in enumerate(events.tables):
-        fold_noting(table, events.order, events.codes, lo, hi, v[basis], var, x, lost[basis])
-    return shape.integers.pack(_by_row(shape, v), lost.T)
-
-
-def _bases(shape: Shape, rows: int, kind: np.dtype[Any]) -> NDArray[Any]:
-    """[basis, row, cell · lane]: the vectors that the fast path starts from."""
-    values = np.zeros((shape.bases, rows, (shape.states + 3) * shape.lanes), kind)
-    for state in range(shape.states):
-        values[1 + state, :, state * shape.lanes] = 1
-    return values
-
-
-def _by_row(shape: Shape, values: NDArray[Any]) -> NDArray[Any]:
-    """[row, numbers of a map], without the cells that only the fast path needs."""
-    return values[:, :, : shape.width].transpose(1, 0, 2).reshape(values.shape[1], shape.size)
+    v = np.zeros((len(lo), shape.bases, shape.width), np.int64)
+    lost = np.zeros((len(lo), shape.bases), np.bool_)
+    integer_maps(events.table, events.order, events.codes, lo, hi, var, x, v, lost)
+    return shape.integers.pack(v.reshape(len(lo), shape.size), lost)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

@@ -11,8 +11,6 @@ where lane 0 counts and the others sum: (c, σ) · (c', σ') = (c·c', σ·c' + 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -20,8 +18,6 @@ from numpy.typing import NDArray
 from trendloom.kernels.checked import plus_checked, times_checked
 from trendloom.kernels.program import Ints
 from trendloom.kernels.scaled import BEYOND, RADIX, SHRINK, plus
-from trendloom.kernels.sprint import advance
-from trendloom.kernels.table import Table, counting_of, feeds_of
 
 Floats = NDArray[np.float64]
 
@@ -40,27 +36,6 @@ def scaled_product(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     while e > 0 and abs(m) < 1.0 and m != 0.0:
         m, e = m * RADIX, e - 1
     return m, e
-
-
-@njit(cache=True, nogil=True)
-def fold_noting(
-    table: Table,
-    order: Ints,
-    code: NDArray[Any],
-    lo: Ints,
-    hi: Ints,
-    values: Ints,
-    var: Ints,
-    x: Ints,
-    lost: NDArray[np.bool_],
-) -> None:
-    """`fold_integers` that notes for each row whether it overflowed."""
-    flag = np.zeros(1, np.int64)
-    feeds, plain = feeds_of(table, var), counting_of(table, values)
-    for run in range(lo.shape[0]):
-        flag[0] = 0
-        advance(table, order, code, lo[run], hi[run], values[run], 0, plain, feeds, x, flag)
-        lost[run] = flag[0] < 0
 
 
 @njit(cache=True, nogil=True)

@@ -11,76 +11,14 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from trendloom.kernels.checked import times_checked
+from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX, SHRINK
 from trendloom.kernels.table import CROWD, Counting, Table
 
 FAINT = 2.0**-600
-
-
-def _wraps(a: Any, b: Any, total: Any) -> int:
-    """Negative if the integers a + b wrapped to `total`; doubles never wrap."""
-    return 0 if isinstance(total, float) else (a ^ total) & (b ^ total)
-
-
-@overload(_wraps)
-def _overload_wraps(a: Any, b: Any, total: Any) -> Any:
-    if total == types.float64:
-
-        def never(a: Any, b: Any, total: Any) -> int:
-            return 0
-
-        return never
-
-    def wraps(a: Any, b: Any, total: Any) -> Any:
-        return (a ^ total) & (b ^ total)
-
-    return wraps
-
-
-def _is_full(total: Any) -> bool:
-    """Whether a double grew past the radix; integers never do."""
-    return isinstance(total, float) and abs(total) >= RADIX
-
-
-@overload(_is_full)
-def _overload_is_full(total: Any) -> Any:
-    if total == types.float64:
-
-        def is_full(total: Any) -> bool:
-            return abs(total) >= RADIX
-
-        return is_full
-
-    def never(total: Any) -> bool:
-        return False
-
-    return never
-
-
-def _weigh(x: Any, count: Any, flag: Any) -> Any:
-    """x once per trend."""
-    return x * count if isinstance(count, float) else times_checked(x, count, flag)
-
-
-@overload(_weigh)
-def _overload_weigh(x: Any, count: Any, flag: Any) -> Any:
-    if count == types.float64:
-
-        def weigh_float(x: Any, count: Any, flag: Any) -> Any:
-            return x * count
-
-        return weigh_float
-
-    def weigh_int(x: Any, count: Any, flag: Any) -> Any:
-        return times_checked(x, count, flag)
-
-    return weigh_int
 
 
 @njit(cache=True, nogil=True)
@@ -153,16 +91,16 @@ def sprint(
                     for lane in range(lanes):
                         more = values[base + lane]
                         total = sums[new + lane] + more
-                        wrapped |= _wraps(sums[new + lane], more, total)
+                        wrapped |= wraps(sums[new + lane], more, total)
                         sums[new + lane] = total
                 for lane in range(1, lanes):
                     if feeds[c, step, lane]:
                         amount = x[lane, event]
                         if abs(amount) >= RADIX:
                             return first, exponent
-                        more = _weigh(amount, sums[new], flag)
+                        more = weigh(amount, sums[new], flag)
                         total = sums[new + lane] + more
-                        wrapped |= _wraps(sums[new + lane], more, total)
+                        wrapped |= wraps(sums[new + lane], more, total)
                         sums[new + lane] = total
                 new += lanes
         for event in range(first, at):
@@ -180,9 +118,9 @@ def sprint(
                     for lane in range(lanes):
                         k = cell * lanes + lane
                         total = values[k] + sums[new + lane]
-                        wrapped |= _wraps(values[k], sums[new + lane], total)
+                        wrapped |= wraps(values[k], sums[new + lane], total)
                         values[k] = total
-                        full |= _is_full(total)
+                        full |= is_full(total)
                 for lane in range(lanes):
                     values[sink + lane] = zero
                 new += lanes
@@ -229,7 +167,7 @@ def sprint_counting(
             count = unit * begins[c]
             for k in range(sources):
                 more = values[source[c, k]]
-                wrapped |= _wraps(count, more, count + more)
+                wrapped |= wraps(count, more, count + more)
                 count += more
             if late & (begins[c] != 0) & (values[target[c]] == zero):
                 return first, exponent
@@ -240,15 +178,15 @@ def sprint_counting(
                 for k in range(eaten):
                     values[eats[c, k]] = zero
             total = held + count
-            wrapped |= _wraps(held, count, total)
+            wrapped |= wraps(held, count, total)
             values[target[c]] = total
-            full = _is_full(total)
+            full = is_full(total)
             if finishing:
                 held = values[finished[c]]
                 total = held + count
-                wrapped |= _wraps(held, count, total)
+                wrapped |= wraps(held, count, total)
                 values[finished[c]] = total
-                full |= _is_full(total)
+                full |= is_full(total)
                 values[sink] = zero
         else:
             while at < end and order[at] == point:
@@ -262,7 +200,7 @@ def sprint_counting(
                 count = unit * begins[c]
                 for k in range(sources):
                     more = values[source[c, k]]
-                    wrapped |= _wraps(count, more, count + more)
+                    wrapped |= wraps(count, more, count + more)
                     count += more
                 stuck |= late & (begins[c] != 0) & (values[target[c]] == zero)
                 counts[event - first] = count
@@ -277,15 +215,15 @@ def sprint_counting(
                 count = counts[event - first]
                 held = values[target[c]]
                 total = held + count
-                wrapped |= _wraps(held, count, total)
+                wrapped |= wraps(held, count, total)
                 values[target[c]] = total
-                full |= _is_full(total)
+                full |= is_full(total)
                 if finishing:
                     held = values[finished[c]]
                     total = held + count
-                    wrapped |= _wraps(held, count, total)
+                    wrapped |= wraps(held, count, total)
                     values[finished[c]] = total
-                    full |= _is_full(total)
+                    full |= is_full(total)
                     values[sink] = zero
         if full:
             exponent += 1

@@ -61,6 +61,11 @@ def read(data: bytes, mine: dict[str, Any]) -> tuple[dict[str, Any], dict[str, p
     return facts, tables
 
 
+def other_query(before: str, now: str, where: str) -> StateError:
+    """What is said of a whole stream that goes on with another query."""
+    return StateError(f"{where}: {_difference('query', before, now)}", remedy=OTHER)
+
+
 def _difference(name: str, before: Any, now: Any) -> str:
     match name:
         case "query":

@@ -33,9 +33,14 @@ def to_blobs(
     numbers = shard_numbers([table.column(name) for name in key], shards, table.num_rows)
     for shard, rows in split(table, numbers, shards):
         for at in range(0, rows.num_rows, BLOB_ROWS):
-            blob = wire.pack(kind, {}, {"rows": rows.slice(at, BLOB_ROWS)})
-            values = [pa.array([first_shard + shard], pa.int32()), pa.array([blob], pa.binary())]
-            yield pa.RecordBatch.from_arrays(values, schema=_ARROW)
+            yield one_blob(
+                first_shard + shard, wire.pack(kind, {}, {"rows": rows.slice(at, BLOB_ROWS)})
+            )
+
+
+def one_blob(shard: int, blob: bytes) -> pa.RecordBatch:
+    values = [pa.array([shard], pa.int32()), pa.array([blob], pa.binary())]
+    return pa.RecordBatch.from_arrays(values, schema=_ARROW)
 
 
 def from_blobs(kind: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

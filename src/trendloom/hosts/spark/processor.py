@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,10 +14,12 @@ from pyspark.sql.types import Row
 
 from trendloom.engine import wire
 from trendloom.engine.live.live import Live, Step
+from trendloom.engine.live.state import other_query
 from trendloom.errors import LimitError, StateError
 from trendloom.hosts.spark.blobs import from_blob
 from trendloom.hosts.spark.rowgroups import open_path
 from trendloom.hosts.spark.several import with_name
+from trendloom.language.printer import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +36,12 @@ STATE = "shards INT, data BINARY"
 QUERY_ID = "sql.streaming.queryId"
 MAX_STATE = 1 << 30
 """Half of what one value in Spark can be."""
+GUARD = -1
+"""A shard without events, told of in every micro-batch: its state says whose checkpoint it is.
+
+Another number of shards, or queries in another order, would send events to shards that have no
+state yet, and no shard alone could tell.
+"""
 
 
 class TrendProcessor(StatefulProcessor):
@@ -54,6 +63,9 @@ class TrendProcessor(StatefulProcessor):
         rows: Iterator[Row],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
+        if int(key[0]) == GUARD:
+            self._guard()
+            return
         tables = [from_blob("events", row.blob) for row in rows]
         events = pa.concat_tables(tables).unify_dictionaries()
         yield from self._step(int(key[0]), events, timerValues)
@@ -80,10 +92,23 @@ class TrendProcessor(StatefulProcessor):
             write_late(self.late, feed, shard, step.late)
         yield _row(number, feed.task, step, size)
 
-    def _restored(self, task: Task, shard: int) -> Live:
+    def _guard(self) -> None:
+        """Refuses the checkpoint of another stream."""
+        mine = {"queries": [to_text(feed.task.setting.plan.query) for feed in self.feeds]}
+        data = self._kept(None)
+        if data is None:
+            self._state.update((self.shards, bytearray(wire.pack("guard", mine, {}))))
+            return
+        before = wire.unpack("guard", data)[0]["queries"]
+        for old, new in zip_longest(before, mine["queries"], fillvalue="none"):
+            if old != new:
+                raise other_query(old, new, _where(None))
+
+    def _kept(self, shard: int | None) -> bytes | None:
+        """The bytes that the shard left."""
         kept = self._state.get() if self._state.exists() else None
         if kept is None:
-            return Live(task.setting, self.mode)
+            return None
         shards, data = kept
         if shards != self.shards:
             raise StateError(
@@ -91,8 +116,14 @@ class TrendProcessor(StatefulProcessor):
                 f"has {self.shards}.",
                 remedy=f"Go on with shards={shards}, or start with a new checkpoint.",
             )
+        return bytes(data)
+
+    def _restored(self, task: Task, shard: int) -> Live:
+        data = self._kept(shard)
+        if data is None:
+            return Live(task.setting, self.mode)
         try:
-            return Live.restore(task.setting, self.mode, bytes(data))
+            return Live.restore(task.setting, self.mode, data)
         except StateError as error:
             raise StateError(f"{_where(shard)}: {error.cause}", remedy=error.remedy) from None
 
@@ -119,11 +150,12 @@ class TrendProcessor(StatefulProcessor):
             self._handle.registerTimer(watermark_milliseconds(task, deadline))
 
 
-def _where(shard: int) -> str:
+def _where(shard: int | None) -> str:
     """The stream by the id in its checkpoint's file `metadata`: workers know no paths."""
     context = TaskContext.get()
     query = None if context is None else context.getLocalProperty(QUERY_ID)
-    return f"Shard {shard}" if query is None else f"Stream {query}, shard {shard}"
+    stream = "Stream" if query is None else f"Stream {query}"
+    return stream if shard is None else f"{stream}, shard {shard}"
 
 
 def watermark_ticks(task: Task, milliseconds: int) -> int | None:

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from trendloom.engine.live.mode import Mode, check_streamable
 from trendloom.errors import InputError
 from trendloom.hosts.spark.arrive import Arrival, arrive
-from trendloom.hosts.spark.blobs import SCHEMA, to_blobs
+from trendloom.hosts.spark.blobs import SCHEMA, one_blob, to_blobs
 from trendloom.hosts.spark.columns import SparkScan, spark_scan
-from trendloom.hosts.spark.processor import OUTPUT, TrendProcessor, read_rows
+from trendloom.hosts.spark.processor import GUARD, OUTPUT, TrendProcessor, read_rows
 from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.session import check_overflow, check_state_store, session_of
 from trendloom.hosts.spark.several import joint_schema
@@ -136,6 +136,7 @@ def pack(feeds: list[Feed], shards: int, bad_rows: BadRows) -> Stage:
                 held, rows = [], 0
         if held:
             yield from _packed(held)
+            yield one_blob(GUARD, b"")
 
     def _packed(held: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = pa.Table.from_batches(held).combine_chunks()
