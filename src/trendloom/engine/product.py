@@ -109,26 +109,38 @@ class Product:
         parts.extend(packing.unpack(chunk) for chunk in maps.column(name).chunks)
 
     def finish(self) -> tuple[pa.Table, pa.Table]:
-        """The result without the tangled groups, and those: `p0`, …, or `all` if there are none."""
+        """The result without the tangled groups, and those, as `tangled` has them."""
         plan, windows = self.setting.plan, self.setting.windows
         groups = Groups(plan.plain_groups, list(self.setting.partition_types))
         harvests = self.setting.harvests()
-        tangled = self._tangled_table([], np.zeros(0, np.int64))
-        if self._numbers:
-            numbers = {
-                name: np.concatenate([part[name] for part in self._numbers])
-                for name in self._numbers[0]
-            }
-            keys = pa.concat_tables(self._keys).combine_chunks()
-            rows = self._sorted(keys, numbers)
-            if plan.plain_groups:
-                groups.heads.append(_heads(keys, rows, plan.plain_groups))
-            tangled = self._tangled_table(groups.heads, rows.tangled)
-            rows = rows.without_tangled()
+        numbers, rows, heads = self._arranged()
+        groups.heads.extend(heads)
+        tangled = self._tangled_table(heads, rows.tangled)
+        rows = rows.without_tangled()
+        if len(rows.order):
             moves = self._centres({name: column[rows.order] for name, column in numbers.items()})
             self._multiply(rows, numbers["pane"][rows.order], moves, harvests)
         result = put_together(plan, part_rows(plan, self._evaluators, harvests, {}, []))
         return result_table(plan, windows, self._evaluators, harvests, groups, result), tangled
+
+    def tangled(self) -> pa.Table:
+        """The tangled groups, without a product: `p0`, …, or `all` if nothing is grouped by."""
+        _, rows, heads = self._arranged()
+        return self._tangled_table(heads, rows.tangled)
+
+    def _arranged(self) -> tuple[dict[str, NDArray[Any]], _Sorted, list[pa.RecordBatch]]:
+        """Numbers of all rows, their order, and the grouping attributes of every group."""
+        if not self._numbers:
+            none = np.zeros(0, np.int64)
+            return {}, _Sorted(none, none, none, none), []
+        numbers = {
+            name: np.concatenate([part[name] for part in self._numbers])
+            for name in self._numbers[0]
+        }
+        keys = pa.concat_tables(self._keys).combine_chunks()
+        rows = self._sorted(keys, numbers)
+        plain = self.setting.plan.plain_groups
+        return numbers, rows, [_heads(keys, rows, plain)] if plain else []
 
     # ── order ────────────────────────────────────────────────────────────────────────────────
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from trendloom.hosts.spark.stages import Batches, Read
 
 BadRows = Literal["error", "drop"]
+
+KEPT = 8
+_projectors: dict[str, Projector] = {}
+"""Those of the last few queries of this process."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +104,29 @@ def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) ->
     """Task numbers → the rows of their row groups, read here and now."""
     keep = _wanted_types(projector)
     types = [] if keep is None or projector.type is None else [projector.type]
+    name = uuid4().hex
 
     def chunks(batches: Batches) -> Iterator[pa.Table]:
+        project = _kept(name, projector)
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                parts = [
-                    projector(read(group, projector.needed, keep, types)).table
-                    for group in tasks[number]
-                ]
-                held = pa.concat_tables([part for part in parts if part.num_rows] or parts[:1])
-                if held.num_rows:
-                    yield held
+                parts = [read(group, project.needed, keep, types) for group in tasks[number]]
+                events = project(pa.concat_tables(parts).unify_dictionaries()).table
+                if events.num_rows:
+                    yield events
 
     return chunks
+
+
+def _kept(name: str, projector: Projector) -> Projector:
+    """The query's projector in this process.
+
+    Spark sends one along with every task, and each would bind its expressions anew.
+    """
+    kept = _projectors.setdefault(name, projector)
+    while len(_projectors) > KEPT:
+        _projectors.pop(next(iter(_projectors)))
+    return kept
 
 
 def task_numbers(spark: SparkSession, count: int) -> DataFrame:

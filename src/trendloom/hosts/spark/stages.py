@@ -62,7 +62,7 @@ def multiply(task: Task) -> Stage:
     """Maps → rows of the groups whose chunks follow one another in time."""
 
     def stage(batches: Batches) -> Batches:
-        rows, _ = _product(task, batches)
+        rows, _ = _product(task, batches).finish()
         yield from _out(task.dress(rows))
 
     return stage
@@ -72,17 +72,17 @@ def tangled_groups(task: Task, schema: pa.Schema) -> Stage:
     """Maps → the groups whose chunks interleave; `schema` names their columns."""
 
     def stage(batches: Batches) -> Batches:
-        _, tangled = _product(task, batches)
+        tangled = _product(task, batches).tangled()
         yield from _out(tangled.rename_columns(schema.names).cast(schema))
 
     return stage
 
 
-def _product(task: Task, batches: Batches) -> tuple[pa.Table, pa.Table]:
+def _product(task: Task, batches: Batches) -> Product:
     product = Product(task.setting)
     for maps in from_blobs("maps", batches):
         product.add(maps)
-    return product.finish()
+    return product
 
 
 def run_engine(task: Task) -> Stage:
