@@ -20,10 +20,12 @@ from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
 from trendloom.engine.program import compile_table, possible_masks
+from trendloom.engine.ranked import Ranked
 from trendloom.engine.router import Router
 from trendloom.engine.spread import spread
 from trendloom.kernels.fold import fold_doubles, fold_integers
 from trendloom.language.nodes import Semantics
+from trendloom.plan.lookups import lookups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,8 +109,18 @@ class Evaluator:
     def folds(self) -> bool:
         return self.part.foldable and self.layout.sums_only
 
+    @property
+    def ranks(self) -> bool:
+        """Whether conditions between consecutive events are looked up by value, not scanned."""
+        sums = self.layout.exact is None and not self.layout.distinct
+        return sums and self.semantics is Semantics.ANY and lookups(self.part) is not None
+
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs from nothing."""
+        if self.ranks:
+            slots = self._rank(chunk, runs)
+            if slots is not None:
+                return slots
         if not self.folds:
             return self._route(chunk, runs)
         state = self.blank(len(runs))
@@ -205,6 +217,24 @@ class Evaluator:
             needed = np.uint64(sum(1 << bit for bit in set(bits)))
             own |= ((whole & needed) == needed).astype(np.uint64) << np.uint64(k)
         return own
+
+    # ── conditions that are lookups by value ─────────────────────────────────────────────────
+
+    def _rank(self, chunk: Chunk, runs: Runs) -> Slots | None:
+        """None where a sum of integers does not fit: the router adds up fewer at once."""
+        ranked = Ranked(self.part, self.layout, chunk, self._masks(chunk), runs, self.centres)
+        if not ranked.fits:
+            return None
+        columns: dict[Lane, Column] = {}
+        for k, lane in enumerate(_with_count(self.layout.scaled or ())):
+            if self.layout.scaled is not None:
+                columns[lane] = Doubles(ranked.scaled.out_m[:, k], ranked.scaled.out_e[:, k])
+        for k, lane in enumerate(_with_count(self.layout.checked or ())):
+            if self.layout.checked is not None:
+                columns[lane] = Integers(ranked.checked.out[:, k])
+        extremes = {lane: ranked.extreme.out[:, k] for k, lane in enumerate(self.layout.extremes)}
+        every = np.arange(len(runs))
+        return Slots(every, (), ranked.found.astype(np.bool_), columns, extremes)
 
     # ── everything else ──────────────────────────────────────────────────────────────────────
 

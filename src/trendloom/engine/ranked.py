@@ -1,0 +1,159 @@
+"""Range sums by value over a chunk: the arguments of `kernels/ranked.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows, key_rows
+from trendloom.engine.program import grouped, ints
+from trendloom.engine.ranks import Ranking, rank, rankings_of
+from trendloom.kernels.checked import Checked
+from trendloom.kernels.extreme import ABSENT, Extreme
+from trendloom.kernels.ranked import Steps, sum_by_value
+from trendloom.kernels.scaled import Scaled
+from trendloom.pattern.automaton import DEAD, START
+from trendloom.plan.lookups import lookups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.chunk import Chunk
+    from trendloom.engine.inputs import Centre
+    from trendloom.engine.lanes import Extremum, Sum
+    from trendloom.engine.layout import Layout
+    from trendloom.engine.windows import Runs
+    from trendloom.plan.plan import Part
+
+
+class Ranked:
+    """A part's sums over the runs of a chunk, with conditions looked up by value."""
+
+    def __init__(
+        self,
+        part: Part,
+        layout: Layout,
+        chunk: Chunk,
+        masks: NDArray[np.uint64],
+        runs: Runs,
+        centres: dict[int, Centre],
+    ) -> None:
+        self.part = part
+        self.chunk = chunk
+        self.slots = len(runs)
+        found = lookups(part)
+        assert found is not None, "only where every condition is a lookup"
+        rankings = rankings_of(found)
+        steps = compile_steps(part, rankings)
+        width = longest_tie(chunk.order) * len(part.automaton.states)
+        self.cells = len(part.automaton.states) + 2 + width
+        self.scaled = self._scaled(layout.scaled, centres)
+        self.checked = self._checked(layout.checked)
+        self.extreme = self._extreme(layout.extremes)
+        self.found = np.zeros(self.slots, np.uint8)
+        sum_by_value(
+            steps,
+            rank(part, chunk, masks, rankings),
+            chunk.order,
+            masks,
+            runs.lo,
+            runs.hi,
+            self.scaled,
+            self.checked,
+            self.extreme,
+            width,
+            self.found,
+        )
+
+    @property
+    def fits(self) -> bool:
+        """Whether no integer left the 64 bits. A sum by value may that no trend asks for."""
+        return bool(self.checked.overflow[0] >= 0)
+
+    def _scaled(self, lanes: Sequence[Sum] | None, centres: dict[int, Centre]) -> Scaled:
+        cells, slots, width = self._shape(lanes)
+        return Scaled(
+            np.zeros((cells, width)),
+            np.zeros((cells, width), np.int64),
+            feeding_variables(self.part.automaton.variables, lanes or ()),
+            double_rows(self.chunk, lanes or (), centres),
+            np.zeros((slots, width)),
+            np.zeros((slots, width), np.int64),
+        )
+
+    def _checked(self, lanes: Sequence[Sum] | None) -> Checked:
+        cells, slots, width = self._shape(lanes)
+        return Checked(
+            np.zeros((cells, width), np.int64),
+            feeding_variables(self.part.automaton.variables, lanes or ()),
+            integer_rows(self.chunk, lanes or ()),
+            np.zeros((slots, width), np.int64),
+            np.zeros(1, np.int64),
+        )
+
+    def _extreme(self, lanes: Sequence[Extremum]) -> Extreme:
+        variables = self.part.automaton.variables
+        fed = [-2 if x.variable is None else variables.index(x.variable) for x in lanes]
+        steps = [0 if x.variable is not None else -1 if x.largest else 1 for x in lanes]
+        return Extreme(
+            np.full((self.cells, len(lanes)), ABSENT, np.int64),
+            np.array(fed, np.int64),
+            np.array(steps, np.int64),
+            key_rows(self.chunk, lanes),
+            np.full((self.slots, len(lanes)), ABSENT, np.int64),
+        )
+
+    def _shape(self, lanes: Sequence[Sum] | None) -> tuple[int, int, int]:
+        return (0, 0, 0) if lanes is None else (self.cells, self.slots, 1 + len(lanes))
+
+
+def compile_steps(part: Part, rankings: Sequence[Ranking]) -> Steps:
+    """The part's arrows, and an index for every state and order on its way out."""
+    automaton = part.automaton
+    states = automaton.states
+    indexes: dict[tuple[int, int], int] = {}
+    arrows: list[list[tuple[int, ...]]] = [[] for _ in automaton.variables]
+    reads: list[list[tuple[int, ...]]] = []
+    plain = [0] * len(states)
+    live = [arrow for arrow in automaton.arrows if arrow.target != DEAD]
+    for a in sorted(live, key=lambda arrow: (arrow.variable, arrow.target)):
+        arrows[a.variable].append((a.source, a.target))
+        reads.append([])
+        if a.source == START:
+            continue
+        step = (states[a.source].variable, a.variable)
+        if step not in part.adjacent:
+            plain[a.source] = 1
+        for number, one in enumerate(rankings):
+            if (one.earlier, one.later) == step:
+                index = indexes.setdefault((a.source, number), len(indexes))
+                reads[-1].append((index,))
+    writes: list[list[tuple[int, ...]]] = [[] for _ in states]
+    for (state, _), index in indexes.items():
+        writes[state].append((index,))
+    arrow_start, source, target = grouped(arrows, 2)
+    read_start, read = grouped(reads, 1)
+    write_start, write = grouped(writes, 1)
+    accepting = {accept.state for accept in automaton.accepts}
+    return Steps(
+        states=len(states),
+        arrow_start=arrow_start,
+        source=source,
+        target=target,
+        read_start=read_start,
+        read=read,
+        write_start=write_start,
+        write=write,
+        ranking=ints(number for _, number in indexes),
+        plain=ints(plain),
+        final=ints(int(state in accepting) for state in range(len(states))),
+    )
+
+
+def longest_tie(order: NDArray[np.int64]) -> int:
+    """The largest number of rows of one order in a row."""
+    changes = np.flatnonzero(np.diff(order)) + 1
+    return int(np.diff(np.concatenate([[0], changes, [len(order)]])).max(initial=1))

@@ -1,0 +1,65 @@
+"""Which conditions between consecutive events are lookups by value rather than scans.
+
+`X.a op NEXT(Y).b` asks for the X events before a place in the order of a. Any number of equalities
+may stand beside the comparison: they only say in which group of events to look. Whatever reads one
+event is a column already (`pairs`), so there may be any arithmetic on either side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trendloom.plan.pairs import FLIPPED, Op
+
+if TYPE_CHECKING:
+    from trendloom.plan.pairs import Code
+    from trendloom.plan.plan import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Column `left` of the earlier event, `op`, column `right` of the later one."""
+
+    op: Op
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A conjunction of equalities and at most one other comparison."""
+
+    equalities: tuple[Comparison, ...]
+    comparison: Comparison | None
+
+
+def lookup_of(code: Code) -> Lookup | None:
+    """The program as a lookup, if it is one."""
+    found: list[Comparison] = []
+    rest = [step for step in code if step[0] is not Op.AND]
+    for at in range(0, len(rest), 3):
+        match rest[at : at + 3]:
+            case [(Op.LEFT, left), (Op.RIGHT, right), (op, _)] if op in FLIPPED:
+                found.append(Comparison(op, left, right))
+            case _:
+                return None
+    equalities = tuple(one for one in found if one.op is Op.EQ)
+    others = [one for one in found if one.op is not Op.EQ]
+    return Lookup(equalities, others[0] if others else None) if len(others) <= 1 else None
+
+
+def lookups(part: Part) -> dict[tuple[int, int], Lookup] | None:
+    """(earlier variable, later variable) → lookup; None unless every condition is one.
+
+    Guards and bound variables ask more of an entry than its value, so there are no lookups there.
+    """
+    if not part.adjacent or part.automaton.guards or part.bindings:
+        return None
+    found: dict[tuple[int, int], Lookup] = {}
+    for step, program in part.adjacent.items():
+        lookup = lookup_of(part.programs[program])
+        if lookup is None:
+            return None
+        found[step] = lookup
+    return found

@@ -1,0 +1,103 @@
+"""Conditions between consecutive events that are looked up by value, against the naive oracle."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trendloom.api import query, run
+from trendloom.engine.evaluate import Evaluator
+from trendloom.language import Semantics, to_text
+from trendloom.plan.lookups import lookups
+from trendloom.testing import same_rows
+from trendloom.testing.predicates import condition, local
+from trendloom.testing.strategies import Case, cases, patterns, queries
+from trendloom.testing.words import followers
+
+if TYPE_CHECKING:
+    from trendloom.language.nodes import Query
+
+TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
+SIDES = (
+    ("{v}.x", "NEXT({w}).x"),
+    ("{v}.y", "NEXT({w}).y"),
+    ("{v}.x * 2", "NEXT({w}).x + 1"),
+    ("{v}.x", "NEXT({w}).y"),
+    ("{v}.k", "NEXT({w}).k"),
+    ("UPPER({v}.k)", "UPPER(NEXT({w}).k)"),
+)
+OPERATORS = ("<", "<=", ">", ">=", "=", "<>")
+
+
+@st.composite
+def looked_up(draw: st.DrawFn, semantics: Semantics, **knobs: Any) -> Query:
+    """One to three steps of the pattern, each with a comparison, an equality, or one of both."""
+    pattern = draw(patterns(allow_negation=False).filter(followers))
+    asked = draw(
+        queries(
+            pattern=st.just(pattern),
+            semantics=(semantics,),
+            allow_negation=False,
+            allow_adjacent=False,
+            allow_anchored=False,
+            allow_distinct=False,
+            **knobs,
+        )
+    )
+    steps = draw(
+        st.lists(st.sampled_from(sorted(followers(pattern))), unique=True, min_size=1, max_size=3)
+    )
+    texts = []
+    for v, w in steps:
+        kinds = draw(st.sampled_from((OPERATORS, OPERATORS, ("=",), None)))
+        for operators in (OPERATORS, ("=",)) if kinds is None else (kinds,):
+            left, right = draw(st.sampled_from(SIDES))
+            op = draw(st.sampled_from(operators))
+            texts.append(f"{left} {op} {right}".format(v=v, w=w))
+    conditions = [condition(text) for text in texts]
+    if draw(st.integers(0, 3)) == 3:
+        conditions.append(draw(local(pattern)))
+    return replace(asked, where=(*asked.where, *conditions))
+
+
+def compare(case: Case) -> None:
+    result = run(case.query, case.events, time="time", type="type", tiebreak=case.tiebreak)
+    difference = same_rows(case.expected, result.rows(), keys=case.keys)
+    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{difference}"
+
+
+def is_looked_up(asked: Query) -> bool:
+    """Not bound by GROUP-BY V.attr, and a condition is left after LENGTH has cut steps off."""
+    return all(lookups(part) is not None for part in query(asked).plan.parts)
+
+
+def examples(count: int) -> Any:
+    return settings(
+        max_examples=count * TIMES,
+        deadline=None,
+        database=None,
+        derandomize=TIMES == 1,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.mark.parametrize("semantics", [Semantics.ANY], ids=lambda s: s.value)
+@pytest.mark.parametrize("kind", ["none", "time", "change", "count"])
+def test_lookups(semantics: Semantics, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Evaluator, "_route", no_scan)
+
+    @examples(150)
+    @given(cases(query=looked_up(semantics, window_kinds=(kind,)).filter(is_looked_up)))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+
+
+def no_scan(*_: object) -> None:
+    raise AssertionError("a lookup was taken to the router")
