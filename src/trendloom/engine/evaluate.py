@@ -19,6 +19,7 @@ from trendloom.engine.inputs import (
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
+from trendloom.engine.pending import Pending
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.ranked import Ranked
 from trendloom.engine.router import Router
@@ -113,11 +114,13 @@ class Evaluator:
     def ranks(self) -> bool:
         """Whether conditions between consecutive events are looked up by value, not scanned."""
         sums = self.layout.exact is None and not self.layout.distinct
-        return sums and self.semantics is Semantics.ANY and lookups(self.part) is not None
+        if self.semantics is Semantics.ANY and not sums:
+            return False
+        return self.semantics is not Semantics.CONTIGUOUS and lookups(self.part) is not None
 
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs from nothing."""
-        if self.ranks:
+        if self.ranks and self.semantics is Semantics.ANY:
             slots = self._rank(chunk, runs)
             if slots is not None:
                 return slots
@@ -243,7 +246,9 @@ class Evaluator:
         masks = self._masks(chunk)
         work = spread(self.part, chunk, runs, masks)
         slots = len(work.run)
-        router = Router(self.part, self.semantics, chunk, masks, work.codes, work.work, slots)
+        waits = self.ranks and self.semantics is Semantics.NEXT
+        kind = Pending if waits else Router
+        router = kind(self.part, self.semantics, chunk, masks, work.codes, work.work, slots)
 
         # In exact mode the doubles are bounds: sums of magnitudes tell how many primes to take.
         sums = layout.scaled

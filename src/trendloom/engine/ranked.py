@@ -11,6 +11,7 @@ from trendloom.engine.program import grouped, ints
 from trendloom.engine.ranks import Ranking, rank, rankings_of
 from trendloom.kernels.checked import Checked
 from trendloom.kernels.extreme import ABSENT, Extreme
+from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
 from trendloom.kernels.scaled import Scaled
 from trendloom.pattern.automaton import DEAD, START
@@ -110,15 +111,20 @@ class Ranked:
         return (0, 0, 0) if lanes is None else (self.cells, self.slots, 1 + len(lanes))
 
 
-def compile_steps(part: Part, rankings: Sequence[Ranking]) -> Steps:
-    """The part's arrows, and an index for every state and order on its way out."""
+def compile_steps(part: Part, rankings: Sequence[Ranking], *, consuming: bool = False) -> Steps:
+    """The part's arrows, and an index for every state and order on its way out.
+
+    Where steps consume what they extend, those that lead to no trend count too, and a state that
+    has indexes has one of all its entries for the arrows without a condition.
+    """
     automaton = part.automaton
     states = automaton.states
     indexes: dict[tuple[int, int], int] = {}
     arrows: list[list[tuple[int, ...]]] = [[] for _ in automaton.variables]
     reads: list[list[tuple[int, ...]]] = []
     plain = [0] * len(states)
-    live = [arrow for arrow in automaton.arrows if arrow.target != DEAD]
+    live = [arrow for arrow in automaton.arrows if consuming or arrow.target != DEAD]
+    event_grained = part.event_grained
     for a in sorted(live, key=lambda arrow: (arrow.variable, arrow.target)):
         arrows[a.variable].append((a.source, a.target))
         reads.append([])
@@ -127,6 +133,9 @@ def compile_steps(part: Part, rankings: Sequence[Ranking]) -> Steps:
         step = (states[a.source].variable, a.variable)
         if step not in part.adjacent:
             plain[a.source] = 1
+            if consuming and event_grained[a.source]:
+                index = indexes.setdefault((a.source, EVERY), len(indexes))
+                reads[-1].append((index,))
         for number, one in enumerate(rankings):
             if (one.earlier, one.later) == step:
                 index = indexes.setdefault((a.source, number), len(indexes))

@@ -81,13 +81,17 @@ class Router:
             extreme or self.extreme(()),
             members or self.members(None, 0),
         )
+        self.make(work or self.work, lanes)
+
+    def make(self, work: Work, lanes: Lanes) -> None:
+        """The runs of one pass."""
         route(
             self.program,
             self.predicates,
             self.chunk.order,
             self.masks,
             self.codes,
-            work or self.work,
+            work,
             lanes,
             self.span,
             self.width,
