@@ -38,11 +38,11 @@ def engine_agrees(planned: Plan) -> None:
     facts = gather(planned)
     run = Run(setting_of(planned))
     assert [part.algorithm for part in facts.parts] == [
-        "fold" if evaluator.folds else "route" for evaluator in run.evaluators
+        "fold" if one.folds else "rank" if one.ranks else "route" for one in run.evaluators
     ]
     assert facts.cost.streams == run.streams
     for part in facts.parts:
-        assert bool(part.because) == (part.algorithm == "route")
+        assert bool(part.because) == (part.algorithm != "fold")
     reparsed = parse(facts.query)
     assert name_variables(reparsed) == planned.query
 

@@ -1,7 +1,9 @@
-"""Which of the engine's two ways a part takes, and what waits between batches.
+"""Which of the engine's three ways a part takes, and what waits between batches.
 
 **fold**: one vector of sums per window. It needs type grain, no guards, nothing bound, and
 aggregates that are sums (COUNT, SUM, AVG, VARIANCE, STDDEV, AVG of LENGTH).
+**rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
+skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
 **route**: everything else, and `numbers="exact"`.
 """
 
@@ -9,13 +11,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trendloom.language.nodes import Aggregate, Function, Length, Occurrences, Values
+from trendloom.language.nodes import Aggregate, Function, Length, Occurrences, Semantics, Values
+from trendloom.plan.lookups import lookups
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
     from trendloom.plan.plan import Part, Plan
 
 EXTREMES = {Function.MIN, Function.MAX}
+FOLD, RANK, ROUTE = "fold", "rank", "route"
+
+
+def algorithm(plan: Plan, part: Part) -> str:
+    """With numbers as the plan chooses them."""
+    if folds(plan, part):
+        return FOLD
+    return RANK if ranks(plan, part) else ROUTE
+
+
+def ranks(plan: Plan, part: Part) -> bool:
+    """Whether conditions between consecutive events are looked up by value."""
+    if plan.semantics is Semantics.ANY and distinct(plan, part):
+        return False
+    return plan.semantics is not Semantics.CONTIGUOUS and lookups(part) is not None
 
 
 def folds(plan: Plan, part: Part) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trendloom.language.nodes import Occurrences, Semantics, Values
 from trendloom.pattern.automaton import DEAD
 from trendloom.pattern.picture import state_names
-from trendloom.plan.explaining.algorithm import distinct, folds, streams
+from trendloom.plan.explaining.algorithm import distinct, folds, ranks, streams
 from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BLOCK = 4_096
 """Events per pass of DISTINCT."""
 LINEAR = "linear"
+SORTING = "n log n"
 QUADRATIC = "quadratic"
 
 
@@ -36,9 +37,11 @@ def bands(part: Part) -> int:
 
 def growth(plan: Plan, part: Part) -> str:
     """How the time of one window grows with its events."""
-    scans = part.grain is Grain.MIXED and plan.semantics is not Semantics.CONTIGUOUS
+    looks_back = part.grain is Grain.MIXED and plan.semantics is not Semantics.CONTIGUOUS
     anchored = any(binding.kind is BindingKind.ANCHOR for binding in part.bindings)
-    return QUADRATIC if scans or anchored or distinct(plan, part) else LINEAR
+    if anchored or distinct(plan, part) or (looks_back and not ranks(plan, part)):
+        return QUADRATIC
+    return SORTING if looks_back else LINEAR
 
 
 def repetition(windows_per_event: int | None) -> str | None:
@@ -103,6 +106,8 @@ def _step(plan: Plan, part: Part) -> str:
     kept = [name for name, single in zip(names, part.event_grained, strict=True) if single]
     if plan.semantics is Semantics.CONTIGUOUS:
         return f"{words}, against the events of the time point before: linear"
+    if ranks(plan, part):
+        return f"{words}, conditions looked up by value: O(n log n)"
     if len(kept) == 1 and kept[0].isalnum():
         return f"{words}, against every one kept in {kept[0]}: O(n · n_{kept[0]}), quadratic"
     where = ", ".join(kept) if len(kept) <= 4 else f"{len(kept)} states"

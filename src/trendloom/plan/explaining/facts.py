@@ -15,7 +15,7 @@ from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import distinct, extremes, folds, streams
+from trendloom.plan.explaining.algorithm import algorithm, distinct, extremes, ranks, streams
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
@@ -136,7 +136,7 @@ class PartFacts:
     arrows_per_event: int
     time: tuple[str, ...]
     growth: str
-    """Of a window's time with its events: linear, quadratic."""
+    """Of a window's time with its events: linear, n log n, quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def _part(plan: Plan, part: Part, window: WindowFacts) -> PartFacts:
     return PartFacts(
         role="overlap" if part is plan.overlap else role,
         pattern=pattern_text(plan, part),
-        algorithm="fold" if folds(plan, part) else "route",
+        algorithm=algorithm(plan, part),
         because=_detours(plan, part, automaton, kept, bindings),
         grain=part.grain.value,
         automaton=automaton,
@@ -298,8 +298,9 @@ def _detours(
     kept: tuple[KeptFacts, ...],
     bindings: tuple[BindingFacts, ...],
 ) -> tuple[Detour, ...]:
+    how = "looked up by value" if ranks(plan, part) else "single events"
     found = [
-        Detour(one.condition, f"between consecutive events: single events in {_few(one.states)}")
+        Detour(one.condition, f"between consecutive events: {how} in {_few(one.states)}")
         for one in kept
     ]
     found += [Detour(guard, "is a guard: sums in bands") for guard in automaton.guards]
@@ -329,7 +330,8 @@ def _few(names: tuple[str, ...]) -> str:
 def _time(parts: tuple[PartFacts, ...], window: WindowFacts) -> str:
     if len(parts) == 1:
         return "; ".join(parts[0].time)
-    slowest = max(parts, key=lambda part: part.growth == costs.QUADRATIC)
+    growths = (costs.LINEAR, costs.SORTING, costs.QUADRATIC)
+    slowest = max(parts, key=lambda part: growths.index(part.growth))
     words = f"that of {len(parts)} automata together, {slowest.growth} in the events of a window"
     repeated = costs.repetition(window.windows_per_event)
     return words if repeated is None else f"{words}; {repeated}"

@@ -6,6 +6,8 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from trendloom.language.nodes import Semantics
+from trendloom.plan.explaining.algorithm import RANK, ROUTE
 from trendloom.plan.explaining.columns import INTEGER
 from trendloom.plan.explaining.spark import COMBINE
 
@@ -152,9 +154,14 @@ def _result(facts: Facts) -> Iterator[str]:
     if exact:
         waits = ", and the events wait in memory" if facts.cost.streams else ""
         waits += "; on Spark by exchange" if facts.spark.dataframe.plan == COMBINE else ""
+        ranked = [part.algorithm == RANK for part in facts.parts]
+        by_rank = all(ranked) and facts.semantics == Semantics.NEXT.value
+        way = RANK if by_rank else ROUTE
+        scans = any(ranked) and not by_rank
+        waits += "; conditions are scans there, quadratic in the events" if scans else ""
         yield from _wrapped(
             "  ",
-            f'numbers="exact": {", ".join(exact)} as integers of any size, by route, as residues '
+            f'numbers="exact": {", ".join(exact)} as integers of any size, by {way}, as residues '
             f"modulo primes{waits}",
         )
 
