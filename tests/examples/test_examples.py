@@ -1,13 +1,17 @@
 """Every example parses, finds its columns and types in its stream, and runs as the oracle does."""
 
-import tomllib
-from pathlib import Path
-from typing import Any
-
 import pyarrow as pa
-import pyarrow.csv
 import pytest
 
+from examples.catalogue import (
+    EXAMPLES,
+    NOT_RUNNABLE_YET,
+    OPTIONS,
+    ROOT,
+    options_of,
+    table_of,
+    text_of,
+)
 from trendloom.api import run
 from trendloom.errors import QueryMeaningError
 from trendloom.language import (
@@ -24,35 +28,7 @@ from trendloom.language import (
 from trendloom.language.expressions import references
 from trendloom.testing import naive, same_rows, trends
 
-ROOT = Path(__file__).parents[2] / "examples"
-EXAMPLES: list[dict[str, str]] = tomllib.loads((ROOT / "examples.toml").read_text())["example"]
-OPTIONS = ("time", "type", "event_type", "tick")
-
-WITHOUT_RETURN = "complete event trends (a query without RETURN) are not run yet"
-NOT_RUNNABLE_YET = {
-    "cet/q1.tq": WITHOUT_RETURN,
-    "cet/q2.tq": WITHOUT_RETURN,
-    "cet/q3.tq": WITHOUT_RETURN,
-    "acel/example3-2.tq": WITHOUT_RETURN,
-    "acel/example5-2.tq": WITHOUT_RETURN,
-}
-"""Declared gaps: the test of such an example fails on the day that it runs."""
-
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one["query"])
-
-
-def text_of(example: dict[str, str]) -> str:
-    return (ROOT / example["query"]).read_text()
-
-
-def table_of(example: dict[str, str]) -> pa.Table:
-    # An empty cell is a null, also among words.
-    options = pa.csv.ConvertOptions(strings_can_be_null=True)
-    return pa.csv.read_csv(ROOT / example["input"], convert_options=options)
-
-
-def options_of(example: dict[str, str]) -> dict[str, Any]:
-    return {name: example[name] for name in OPTIONS if name in example}
 
 
 def attributes_of(query: Query) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from trendloom.language import to_text
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from hypothesis import strategies as st
     from pyspark.sql import DataFrame, SparkSession
@@ -81,18 +82,23 @@ def check_all(
     cases: list[Case], rows_of: Callable[[Case], DataFrame], *, at_once: int = AT_ONCE
 ) -> None:
     """Runs the cases, many to a job, and compares each with what the oracle said."""
-    for start in range(0, len(cases), at_once):
-        batch = cases[start : start + at_once]
-        frames = [packed(rows_of(case), number) for number, case in enumerate(batch)]
-        joined = frames[0]
-        for frame in frames[1:]:
-            joined = joined.unionAll(frame)
-        found: list[list[dict[str, Any]]] = [[] for _ in batch]
+    found = rows_of_all(map(rows_of, cases), at_once=at_once)
+    for case, rows in zip(cases, found, strict=True):
+        assert_same(case, rows)
+
+
+def rows_of_all(
+    frames: Iterable[DataFrame], *, at_once: int = AT_ONCE
+) -> list[list[dict[str, Any]]]:
+    """The rows of DataFrames of any schemas, many to a job."""
+    numbered = [packed(frame, number) for number, frame in enumerate(frames)]
+    found: list[list[dict[str, Any]]] = [[] for _ in numbered]
+    for start in range(0, len(numbered), at_once):
+        joined = reduce(lambda a, b: a.unionAll(b), numbered[start : start + at_once])
         for row in joined.collect():
             with pa.ipc.open_stream(row.rows) as reader:
                 found[row.number] += reader.read_all().to_pylist()
-        for case, rows in zip(batch, found, strict=True):
-            assert_same(case, rows)
+    return found
 
 
 def packed(frame: DataFrame, number: int) -> DataFrame:
