@@ -157,6 +157,33 @@ def test_a_sum_that_no_trend_asks_for_may_overflow() -> None:
         tl.run(text.format(op=">"), [*rows, end], time="time", type="type")
 
 
+@pytest.mark.parametrize("semantics", ["skip-till-any-match", "skip-till-next-match"])
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize(
+    "spread", [(1.0, 0.0), (1e-9, 1.0), (2.0**-52, 1.0), (1e300, 0.0), (2.0**-50, 2.0**40)]
+)
+def test_values_that_differ_in_their_last_bits(
+    semantics: str, op: str, spread: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words have room for the first bits only; both zeros are one value, infinities are some."""
+    rng = np.random.default_rng(4)
+    scale, middle = spread
+    values = middle + scale * rng.integers(-9, 10, 200) * rng.choice([1.0, 2.0**-30], 200)
+    values = np.where(rng.random(200) < 0.05, rng.choice([-0.0, 0.0, np.inf, -np.inf], 200), values)
+    rows = [{"time": i, "type": "A", "y": float(y)} for i, y in enumerate(values)]
+    text = f"RETURN COUNT(*) PATTERN A+ SEMANTICS {semantics} WHERE A.y {op} NEXT(A).y"
+    both_ways(text, rows, monkeypatch, "auto" if "any" in semantics else "exact")
+
+
+@pytest.mark.parametrize("window", ["", "WITHIN 60 s SLIDE 20 s"])
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("pattern", ["A+", "(SEQ(A+, B))+", "SEQ(A A+, B?, A C+)"])
+def test_only_counts(pattern: str, op: str, window: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = f"A.x {op} NEXT(A).x" + (" AND A.y < NEXT(B).y" if "B" in pattern else "")
+    text = f"RETURN COUNT(*), LOG2(COUNT(*)) AS l PATTERN {pattern} WHERE {where} {window}"
+    both_ways(text, events(600, 9), monkeypatch)
+
+
 @pytest.mark.parametrize("size", [1, 15, 16, 17, 255, 256, 257, 4_100])
 def test_prefixes_of_a_tree(size: int) -> None:
     rng = np.random.default_rng(size)

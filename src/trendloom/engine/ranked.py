@@ -10,6 +10,7 @@ from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows
 from trendloom.engine.program import grouped, ints
 from trendloom.engine.ranks import Ranking, rank, rankings_of
 from trendloom.kernels.checked import Checked
+from trendloom.kernels.counted import count_by_value
 from trendloom.kernels.extreme import ABSENT, Extreme
 from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
@@ -55,9 +56,16 @@ class Ranked:
         self.checked = self._checked(layout.checked)
         self.extreme = self._extreme(layout.extremes)
         self.found = np.zeros(self.slots, np.uint8)
+        ranks = rank(part, chunk, masks, rankings)
+        only_counts = layout.scaled == () and layout.checked is None and not layout.extremes
+        if only_counts and not ranks.kind.any():
+            out_m, out_e = self.scaled.out_m[:, 0], self.scaled.out_e[:, 0]
+            count_by_value(steps, ranks, chunk.order, masks, runs.lo, runs.hi, width, out_m, out_e)
+            self.found[:] = out_m != 0.0
+            return
         sum_by_value(
             steps,
-            rank(part, chunk, masks, rankings),
+            ranks,
             chunk.order,
             masks,
             runs.lo,

@@ -9,6 +9,7 @@ import numpy as np
 
 from trendloom.engine.columns import pair_columns
 from trendloom.kernels.ranks import EQUAL, GROUPED, LESS, LESS_OR_EQUAL, ORDERED, Ranks, place
+from trendloom.kernels.words import place_words, to_words
 from trendloom.plan.pairs import Op
 
 if TYPE_CHECKING:
@@ -85,6 +86,14 @@ def _rank(
     if one.op is not None:
         lefts.append(columns[one.left])
         rights.append(columns[one.right])
+    if one.op is not None and (one.earlier, one.left, ()) == (one.later, one.right, one.equalities):
+        events = _present(masks, one.earlier, lefts)
+        which = LESS if one.op in (Op.LT, Op.GT) else LESS_OR_EQUAL
+        key = lefts[0] if len(events) == len(masks) else lefts[0][events]
+        words, bits, shift = to_words(key, one.op in GREATER)
+        words.sort()
+        place_words(words, bits, shift, key, one.op in GREATER, which, events, ranks, number)
+        return
     left_events = _present(masks, one.earlier, lefts)
     right_events = _present(masks, one.later, rights)
     fields = [
