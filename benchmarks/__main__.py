@@ -24,6 +24,7 @@ NAMES = (
     "two_step",
     "cold_start",
     "real_data",
+    "lookups",
     "adjacent_pairs",
 )
 ON_SPARK = ("spark_batch", "spark_stream")

@@ -1,4 +1,4 @@
-"""A condition between neighbours is checked pair by pair: how many pairs per second.
+"""A condition that is no lookup by value is checked pair by pair: how many pairs per second.
 
 `A+` with a condition on A and NEXT(A) in one window, on one core. The events double from one line
 to the next: time fourfold means every pair is looked at, time twofold means an index is at work.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EVENTS = {Size.FULL: (10_000, 20_000), Size.QUICK: (5_000, 10_000), Size.TINY: (50, 100)}
 CONDITIONS = {
-    "comparison": "A.x < NEXT(A).x",
+    "two comparisons": "A.x < NEXT(A).x AND A.x + 0.5 > NEXT(A).x",
     "expression": "A.x * 2 < NEXT(A).x + 1 OR A.x = NEXT(A).x",
 }
 

@@ -26,6 +26,7 @@ BARS = {
     "two_step": 2,
     "cold_start": 2,
     "real_data": 0,
+    "lookups": 5,
     "adjacent_pairs": 0,
 }
 

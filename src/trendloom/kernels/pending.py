@@ -56,10 +56,15 @@ def take_next(
     Cells: RESULT, one per state, a running sum, `width` fresh ones, and `span` entries per state
     that has indexes.
     """
+    # Views in local names: reading them off the tuples in the loop costs more than the loop.
+    arrow_start, source_of, target_of = steps.arrow_start, steps.source, steps.target
+    read_start, reads = steps.read_start, steps.read
+    write_start, written = steps.write_start, steps.write
+    ranking_of, final = steps.ranking, steps.final
     states = steps.states
-    variables = steps.arrow_start.shape[0] - 1
+    variables = arrow_start.shape[0] - 1
     rankings = ranks.lefts.shape[0]
-    indexes = steps.ranking.shape[0]
+    indexes = ranking_of.shape[0]
     running = 1 + states
     first_fresh = running + 1
     first_entry = first_fresh + width
@@ -67,13 +72,13 @@ def take_next(
     row_of = np.full(states, -1, np.int64)
     rows = 0
     for state in range(states):
-        if steps.write_start[state] < steps.write_start[state + 1]:
+        if write_start[state] < write_start[state + 1]:
             row_of[state] = rows
             rows += 1
     state_of = np.zeros(max(indexes, 1), np.int64)
     for state in range(states):
-        for w in range(steps.write_start[state], steps.write_start[state + 1]):
-            state_of[steps.write[w]] = state
+        for w in range(write_start[state], write_start[state + 1]):
+            state_of[written[w]] = state
 
     sparse = 0
     for run in range(work.lo.shape[0]):
@@ -112,18 +117,20 @@ def take_next(
 
     for run in range(work.lo.shape[0]):
         lo, hi, slot = work.lo[run], work.hi[run], work.slot[run]
-        places, shift = ranks, 0
+        left, right, right_start = ranks.left, ranks.right, ranks.right_start
+        lefts, shift = ranks.lefts, 0
         if is_sparse(ranks, lo, hi):
             narrow(ranks, lo, hi, own)
-            places, shift = own, lo
+            left, right, right_start = own.left, own.right, own.right_start
+            lefts, shift = own.lefts, lo
         for ranking in range(rankings):
             for event in range(lo, hi):
-                place = places.left[ranking, event - shift]
+                place = left[ranking, event - shift]
                 if place >= 0:
                     event_at[ranking, place] = event - lo
         for index in range(indexes):
-            ranking = steps.ranking[index]
-            sizes[index] = hi - lo if ranking == EVERY else places.lefts[ranking]
+            ranking = ranking_of[index]
+            sizes[index] = hi - lo if ranking == EVERY else lefts[ranking]
             base[index + 1] = base[index] + words_needed(sizes[index])
         if base[indexes] > words.shape[0]:
             words = np.zeros(base[indexes], np.uint64)
@@ -151,10 +158,10 @@ def take_next(
                 for variable in range(variables):
                     if not (letters >> np.uint64(variable)) & np.uint64(1):
                         continue
-                    arrow = steps.arrow_start[variable]
-                    last = steps.arrow_start[variable + 1]
+                    arrow = arrow_start[variable]
+                    last = arrow_start[variable + 1]
                     while arrow < last:
-                        target = steps.target[arrow]
+                        target = target_of[arrow]
                         keep = target != NO_STATE
                         fresh = -1
                         if keep:
@@ -165,11 +172,11 @@ def take_next(
                                 else first_entry + row * span + event - lo
                             )
                         opened = False
-                        while arrow < last and steps.target[arrow] == target:
+                        while arrow < last and target_of[arrow] == target:
                             if length >= FULL:
                                 length = replay(tape, length, lanes)
-                            source = steps.source[arrow]
-                            lo_read, hi_read = steps.read_start[arrow], steps.read_start[arrow + 1]
+                            source = source_of[arrow]
+                            lo_read, hi_read = read_start[arrow], read_start[arrow + 1]
                             if source == NO_STATE:
                                 if keep:
                                     if not opened:
@@ -185,12 +192,12 @@ def take_next(
                                         opened = True
                                     length = write(tape, length, ADD, fresh, 1 + source)
                             for k in range(lo_read, hi_read):
-                                index = steps.read[k]
-                                ranking = steps.ranking[index]
+                                index = reads[k]
+                                ranking = ranking_of[index]
                                 start, reach = 0, hi - lo
                                 if ranking != EVERY:
-                                    start = places.right_start[ranking, event - shift]
-                                    reach = places.right[ranking, event - shift]
+                                    start = right_start[ranking, event - shift]
+                                    reach = right[ranking, event - shift]
                                 if reach <= start or reach <= following(
                                     words, base[index], sizes[index], start
                                 ):
@@ -230,7 +237,7 @@ def take_next(
                 beyond = k + 1
                 while beyond < requests and asked[beyond, 0] == index and asked[beyond, 1] == start:
                     beyond += 1
-                ranking = steps.ranking[index]
+                ranking = ranking_of[index]
                 entries = row_of[state_of[index]] * span
                 several = beyond > k + 1
                 if several:
@@ -262,10 +269,10 @@ def take_next(
                 row, event = entry // span, entry % span
                 for index in range(indexes):
                     if row_of[state_of[index]] == row:
-                        ranking = steps.ranking[index]
+                        ranking = ranking_of[index]
                         place = event
                         if ranking != EVERY:
-                            place = places.left[ranking, event + lo - shift]
+                            place = left[ranking, event + lo - shift]
                         if place >= 0:
                             remove(words, base[index], sizes[index], place)
             if any_consumed:
@@ -283,18 +290,18 @@ def take_next(
                     length = replay(tape, length, lanes)
                 cell, state = new_cell[k], new_state[k]
                 length = write(tape, length, EMIT + new_variable[k], cell, new_event[k])
-                if steps.final[state]:
+                if final[state]:
                     length = write(tape, length, ADD, RESULT, cell)
                     found[slot] = 1
                 if row_of[state] < 0:
                     length = write(tape, length, ADD, 1 + state, cell)
                     alive[1 + state] = 1
-                for w in range(steps.write_start[state], steps.write_start[state + 1]):
-                    index = steps.write[w]
-                    ranking = steps.ranking[index]
+                for w in range(write_start[state], write_start[state + 1]):
+                    index = written[w]
+                    ranking = ranking_of[index]
                     place = new_event[k] - lo
                     if ranking != EVERY:
-                        place = places.left[ranking, new_event[k] - shift]
+                        place = left[ranking, new_event[k] - shift]
                     if place >= 0:
                         insert(words, base[index], sizes[index], place)
             at = end
