@@ -15,8 +15,15 @@ from typer.testing import CliRunner
 
 from trendloom import errors
 from trendloom.cli.main import app
-from trendloom.errors import InputError, MissingExtraError, OutputError, TrendloomError
-from trendloom.hosts.spark.failed import plain
+from trendloom.engine import wire
+from trendloom.errors import (
+    InputError,
+    MissingExtraError,
+    OutputError,
+    StateError,
+    TrendloomError,
+)
+from trendloom.hosts.spark.failed import going_on_from, plain
 from trendloom.hosts.spark.metrics import FAMILIES, TrendMetrics
 from trendloom.hosts.spark.places import Place
 from trendloom.hosts.spark.sinks import HIDDEN, Keyed, Sink
@@ -144,6 +151,9 @@ Driver stacktrace: SQLSTATE: XXKST
 Identifier: trends"""
 
 
+NEWER = b"TLOOM\x02\x00" + bytes(8)
+
+
 def test_a_refusal_in_a_worker_is_dug_out() -> None:
     told = plain(PySparkException(WORKER))
     assert type(told) is InputError
@@ -168,6 +178,28 @@ def test_every_refusal_is_dug_out(name: str) -> None:
     assert str(told).startswith("1 row has no time.")
     assert isinstance(told, TrendloomError)
     assert issubclass(getattr(errors, name), type(told))
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (b"TLOOM", "The state's bytes are damaged: they do not begin as Trendloom's bytes do."),
+        (NEWER, "The state was written by a newer Trendloom (format 2; this one reads up to 1)."),
+    ],
+)
+def test_state_that_is_refused_is_told_with_its_directory(state: bytes, said: str) -> None:
+    with pytest.raises(StateError) as refused:
+        wire.unpack("events", state)
+    failed = WORKER.replace("InputError: 1 row has no time.", f"StateError: {refused.value.cause}")
+    with pytest.raises(StateError) as told, going_on_from("/kept/here"):
+        raise PySparkException(failed)
+    assert str(told.value).startswith(f"Cannot go on from the checkpoint '/kept/here'.\n{said}\n")
+    with pytest.raises(StateError) as told, going_on_from(None):
+        raise PySparkException(failed)
+    assert str(told.value).startswith(said)
+    with pytest.raises(InputError) as other, going_on_from("/kept/here"):
+        raise PySparkException(WORKER)
+    assert "/kept" not in str(other.value)
 
 
 def test_other_failures_lose_the_java_stack_only() -> None:

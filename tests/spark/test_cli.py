@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 
 import trendloom as tl
 from spark.servers.settings import SPARK_HOME, as_options, quiet, settings
+from spark.test_bad_input import Careless
 from trendloom.cli.main import app
+from trendloom.hosts.spark import stream as spark_stream
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
@@ -97,6 +99,36 @@ def test_a_stream_goes_on_where_it_stopped(spark: SparkSession, tmp_path: Path) 
     assert same_rows(expected, written_to(rows), keys=["k"]) is None
     assert (told.events, told.rows, told.late) == (81, len(expected), 0)
     assert told.batches >= 3
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_checkpoint_that_is_refused_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, kept = tmp_path / "in", tmp_path / "kept"
+    source.mkdir()
+
+    def stream(query: str = RUNS, shards: int = 2) -> Any:
+        words = ["stream", "-q", query, "--source", f"parquet:{source}", "--time", "ts", "--once"]
+        words += ["--checkpoint", str(kept), "--shards", str(shards), "--quiet"]
+        return call(*words)
+
+    def told(done: Any) -> str:
+        assert done.exit_code == 1
+        first, _, rest = done.stderr.partition("\n")
+        assert first == f"Error: Cannot go on from the checkpoint '{kept}'."
+        return rest
+
+    pq.write_table(events(range(10)), source / "0.parquet")
+    assert stream().exit_code == 0
+    pq.write_table(events(range(10, 20)), source / "1.parquet")
+    assert "The state is of another query." in told(stream(RUNS.replace("A+", "A")))
+    assert "was written with 2 shards, this stream has 3." in told(stream(shards=3))
+    with monkeypatch.context() as patch:
+        patch.setattr(spark_stream, "TrendProcessor", Careless)
+        assert stream().exit_code == 0
+    pq.write_table(events(range(20, 30)), source / "2.parquet")
+    assert "The state's bytes are damaged: their checksum is wrong." in told(stream())
 
 
 @pytest.mark.usefixtures("spark")

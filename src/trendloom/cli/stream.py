@@ -136,6 +136,7 @@ def stream(
 
     from trendloom import api, spark
     from trendloom.cli.output import note, show_table
+    from trendloom.hosts.spark.failed import going_on_from
     from trendloom.hosts.spark.jobs import Wanted, job_session
     from trendloom.hosts.spark.origins import ORIGINS, read_stream
     from trendloom.hosts.spark.places import Place
@@ -154,7 +155,7 @@ def stream(
     from trendloom.hosts.spark.metrics import TrendMetrics
 
     wanted = Wanted(master, None, words(packages), words(jars), log, ui, partitions=shards)
-    with job_session(wanted) as session:
+    with job_session(wanted) as session, going_on_from(checkpoint):
         events = read_stream(session, source, schema)
         rows = spark.run(keyed.text, events, **options)
         metrics = TrendMetrics(None if quiet else lambda _, batch: note(told(batch)))

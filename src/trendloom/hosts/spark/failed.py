@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trendloom import errors
-from trendloom.errors import MissingExtraError, OutputError, QueryError, TrendloomError
+from trendloom.errors import MissingExtraError, OutputError, QueryError, StateError, TrendloomError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,19 @@ def plain_failures() -> Iterator[None]:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
         raise plain(error) from error
+
+
+@contextmanager
+def going_on_from(checkpoint: str | None) -> Iterator[None]:
+    """Names the directory whose state is refused: workers know the stream's id only."""
+    try:
+        with plain_failures():
+            yield
+    except StateError as error:
+        if checkpoint is None:
+            raise
+        refused = f"Cannot go on from the checkpoint '{checkpoint}'.\n{error.cause}"
+        raise StateError(refused, remedy=error.remedy) from error
 
 
 def plain(error: Exception) -> TrendloomError:
