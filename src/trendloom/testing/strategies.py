@@ -139,14 +139,23 @@ def _seconds(amount: int) -> Duration:
 
 
 @st.composite
-def aggregates(draw: st.DrawFn, pattern: Pattern, *, allow_distinct: bool = True) -> Aggregate:
+def aggregates(
+    draw: st.DrawFn,
+    pattern: Pattern,
+    *,
+    functions: tuple[Function, ...] = tuple(Function),
+    allow_distinct: bool = True,
+) -> Aggregate:
     """One aggregate over the trends, over their lengths or over a variable."""
-    kind = draw(st.sampled_from(("trends", "length", "events", "values", "values", "log2")))
+    of_lengths = [one for one in (Function.MIN, Function.MAX, Function.AVG) if one in functions]
+    kinds = ["length"] * bool(of_lengths) + ["values"] * 2
+    if Function.COUNT in functions:
+        kinds = ["trends", *kinds[:-2], "events", "values", "values", "log2"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "trends":
         return _COUNT
     if kind == "length":
-        function = draw(st.sampled_from((Function.MIN, Function.MAX, Function.AVG)))
-        return Aggregate(function, Length())
+        return Aggregate(draw(st.sampled_from(of_lengths)), Length())
     variable = draw(st.sampled_from(positive_variables(pattern)))
     distinct = allow_distinct and draw(st.integers(0, 3)) == 3
     if kind == "events":
@@ -154,7 +163,7 @@ def aggregates(draw: st.DrawFn, pattern: Pattern, *, allow_distinct: bool = True
     if kind == "log2":
         counted: Trends | Occurrences = Occurrences(variable)
         return Aggregate(Function.COUNT, Trends() if distinct else counted, log2=True)
-    function = draw(st.sampled_from(tuple(Function)))
+    function = draw(st.sampled_from(functions))
     return Aggregate(function, Values(variable, draw(st.sampled_from(("x", "y")))), distinct)
 
 
@@ -184,6 +193,7 @@ def queries(
     pattern: st.SearchStrategy[Pattern] | None = None,
     semantics: tuple[Semantics, ...] = tuple(Semantics),
     window_kinds: tuple[str, ...] = ALL_WINDOWS,
+    functions: tuple[Function, ...] = tuple(Function),
     allow_negation: bool = True,
     allow_local: bool = True,
     allow_adjacent: bool = True,
@@ -196,7 +206,10 @@ def queries(
     allow_having: bool = True,
     allow_conjunction: bool = True,
 ) -> Query:
-    """A query that is valid by the definitions; each knob takes one feature away."""
+    """A query that is valid by the definitions; each knob takes one feature away.
+
+    `functions`: those of its aggregates. HAVING may name others.
+    """
     if pattern is not None:
         body = draw(pattern)
     elif allow_conjunction and draw(st.integers(0, 7)) == 7:
@@ -222,8 +235,10 @@ def queries(
     keys = draw(_groupings(body)) if allow_group_by else ()
     wanted = [_COUNT]
     if allow_aggregates and not is_overlapping:
-        extra = aggregates(body, allow_distinct=allow_distinct)
-        wanted = draw(st.one_of(st.just([_COUNT]), st.lists(extra, min_size=1, max_size=3)))
+        extra = aggregates(body, functions=functions, allow_distinct=allow_distinct)
+        several = st.lists(extra, min_size=1, max_size=3)
+        counts = Function.COUNT in functions
+        wanted = draw(st.one_of(st.just([_COUNT]), several) if counts else several)
     items = [Item(one, alias=f"r{number}") for number, one in enumerate(wanted)]
     having = None
     if allow_having and draw(st.integers(0, 5)) == 5:
