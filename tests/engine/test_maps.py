@@ -30,9 +30,10 @@ from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.hosts.scan.dress import dressed
+from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.language import Semantics, to_text
-from trendloom.language.nodes import Aggregate, Query
-from trendloom.testing import same_rows
+from trendloom.language.nodes import Aggregate, Function, Query
+from trendloom.testing import naive, same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, queries
 
 if TYPE_CHECKING:
@@ -105,12 +106,12 @@ def scanned(asked: str | Query, events: Rows, tiebreak: str | None = None) -> Sc
 
 
 def is_foldable(asked: Query) -> bool:
-    """No guards, nothing bound, and nothing but sums."""
+    """No guards, nothing bound, and no sets of events."""
     plan = query(asked).plan
     outputs = [one.value for one in plan.outputs if isinstance(one.value, Aggregate)]
     lanes = [lane for one in outputs for lane in lanes_of(plan, one)]
     return all(part.foldable for part in plan.all_parts) and not any(
-        hasattr(lane, "largest") or (isinstance(lane, Sum) and lane.distinct) for lane in lanes
+        isinstance(lane, Sum) and lane.distinct for lane in lanes
     )
 
 
@@ -151,6 +152,29 @@ def test_chunks_cut_by_time_give_the_rows_of_one_run(semantics: Semantics) -> No
         check_cut_by_time(case, cuts, seed)
 
     check()
+
+
+@EACH
+def test_extremes_of_chunks_cut_by_time(
+    semantics: Semantics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MIN, MAX and lengths travel as keys."""
+    applied = []
+
+    def noted(*arguments: Any) -> None:
+        applied.append(True)
+        apply_extremes(*arguments)
+
+    monkeypatch.setattr(multiplying, "apply_extremes", noted)
+    asked = foldable(semantics=(semantics,), functions=(Function.MIN, Function.MAX))
+
+    @examples(150)
+    @given(cases(query=asked), CUTS, st.integers(0, 5))
+    def check(case: Case, cuts: list[int], seed: int) -> None:
+        check_cut_by_time(case, cuts, seed)
+
+    check()
+    assert len(applied) > 100
 
 
 @EACH
@@ -201,7 +225,8 @@ def test_few_rows_at_a_time_and_one_table_of_all_give_the_same(
     semantics: str, window: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blocks end between partitions; rows of many chunks may come in one table, cut anywhere."""
-    text = f"""RETURN g, COUNT(*) AS n, SUM(A.x) AS s, VARIANCE(B.x) AS v, AVG(LENGTH(*)) AS l
+    text = f"""RETURN g, COUNT(*) AS n, SUM(A.x) AS s, VARIANCE(B.x) AS v, AVG(LENGTH(*)) AS l,
+        MIN(A.x) AS low, MAX(B.x) AS high, MAX(LENGTH(*)) AS longest, MIN(LENGTH(*)) AS shortest
         PATTERN (SEQ(A+, B))+ SEMANTICS {semantics} WHERE [k] GROUP-BY g {window}"""
     chance = random.Random(5)
     events = [
@@ -337,6 +362,36 @@ def test_infinite_and_absent_values_do_as_in_one_run() -> None:
         assert str(rows) == str(expected)
 
 
+# ── extremes ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+def test_values_near_the_ends_of_64_bits_and_trends_without_any(semantics: str) -> None:
+    """All keys but one are values, so none of them can mean "no trend" or "no value"."""
+    low, high = -(1 << 63), (1 << 63) - 1
+    kinds = "AABABB"
+    for values in ([low] * 6, [high - 1] * 6, [None] * 6, [None, low, high - 1, None, 0, -1]):
+        events = [
+            {"time": t, "type": kind, "x": x, "y": None if x is None else -1 - x}
+            for t, (kind, x) in enumerate(zip(kinds, values, strict=True))
+        ]
+        events.append({"time": 99, "type": "Z", "x": 0, "y": 0})
+        text = f"""RETURN COUNT(*) AS n, MIN(A.x) AS a, MIN(B.x) AS b, MAX(A.y) AS c, MAX(B.y) AS d,
+            MAX(LENGTH(*)) AS l, MIN(LENGTH(*)) AS s PATTERN (SEQ(A+, B))+ SEMANTICS {semantics}"""
+        expected = naive(text, events, time="time", type="type")
+        scan = scanned(text, events)
+        for cuts in ([], [1], [2, 3], list(range(7))):
+            rows = scan.rows(scan.product(scan.cut_at(cuts))[0])
+            assert same_rows(expected, rows, keys=()) is None, (values, cuts)
+
+
+def test_the_value_that_no_key_can_be_is_refused() -> None:
+    events = [{"time": 0, "type": "A", "x": (1 << 63) - 1}]
+    scan = scanned("RETURN MIN(A.x) AS low PATTERN A+", events)
+    with pytest.raises(NumberError, match="MIN and MAX cannot hold the value"):
+        make_maps(scan.setting, scan.batch)
+
+
 # ── edges ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -395,7 +450,9 @@ def test_one_time_point_in_two_chunks_is_tangled_only_within_a_pane() -> None:
         ("RETURN COUNT(*) AS n PATTERN A+ WITHIN 10 s SLIDE 4 s", True),
         (f"RETURN COUNT(*) AS n PATTERN A+ WITHIN {MAX_PANES} s SLIDE 1 s", True),
         (f"RETURN COUNT(*) AS n PATTERN A+ WITHIN {MAX_PANES + 1} s SLIDE 1 s", False),
-        ("RETURN MAX(A.x) AS n PATTERN A+", False),
+        ("RETURN MAX(A.x) AS n, MIN(LENGTH(*)) AS l PATTERN A+", True),
+        ("RETURN MAX(DISTINCT A.x) AS n PATTERN A+ WITHIN 10 s SLIDE 4 s", True),
+        ("RETURN COUNT(DISTINCT A) AS n, MAX(A.x) AS h PATTERN A+", False),
         ("RETURN COUNT(*) AS n PATTERN A+ WITHIN 10 s", False),
         ("RETURN COUNT(*) AS n PATTERN A+ WITHIN 10 EVENTS SLIDE 5 EVENTS", False),
         ("RETURN COUNT(*) AS n PATTERN A+ WHERE A.x < NEXT(A).x", False),

@@ -10,6 +10,8 @@ QUERIES = {
     "any": "RETURN COUNT(*), AVG(A.x) AS mean PATTERN (SEQ(A+, B))+ WITHIN 10 min SLIDE 3 min",
     "next": "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) SEMANTICS skip-till-next-match "
     "WHERE LENGTH(*) <= 3 GROUP-BY g",
+    "extremes": "RETURN g, MIN(A.x) AS low, MAX(LENGTH(*)) AS longest PATTERN SEQ(A+, B) "
+    "WHERE [k] GROUP-BY g WITHIN 10 min SLIDE 5 min",
     "contiguous": "RETURN COUNT(*) PATTERN A+ SEMANTICS contiguous "
     "WHERE [k] AND A.x < NEXT(A).x WITHIN 100 EVENTS SLIDE 10 EVENTS",
     "guards": "RETURN COUNT(*) PATTERN SEQ(NOT D, A+, NOT SEQ(C, D), B?, NOT E) "

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trendloom.api import query, run
+from trendloom.engine import evaluate
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
@@ -21,7 +22,9 @@ from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.hosts.scan.dress import dressed
+from trendloom.kernels.lattice import fold_extremes
 from trendloom.language import Semantics, to_text
+from trendloom.language.nodes import Function, Query
 from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
@@ -91,6 +94,52 @@ def test_type_grain(semantics: Semantics) -> None:
     @given(cases(semantics=(semantics,), **FOLD))
     def check(case: Case) -> None:
         compare(case)
+
+    check()
+
+
+EXTREMES = (Function.MIN, Function.MAX)
+
+
+@EACH
+def test_extremes_at_type_grain(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MIN, MAX and lengths are folded, not routed, whatever the window."""
+    folded = []
+
+    def noted(*arguments: Any) -> None:
+        folded.append(True)
+        fold_extremes(*arguments)
+
+    def refused(*_: Any) -> None:
+        pytest.fail("routed")
+
+    monkeypatch.setattr(evaluate, "fold_extremes", noted)
+    monkeypatch.setattr(Evaluator, "_route", refused)
+    asked = queries(semantics=(semantics,), functions=EXTREMES, **FOLD).filter(is_folded)
+
+    @examples(150)
+    @given(cases(query=asked))
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+    assert len(folded) > 100
+
+
+def is_folded(asked: Query) -> bool:
+    return all(part.foldable for part in query(asked).plan.all_parts)
+
+
+@EACH
+def test_extremes_wait_between_batches(semantics: Semantics) -> None:
+    asked = queries(
+        semantics=(semantics,), functions=EXTREMES, window_kinds=("none", "time"), **FOLD
+    ).filter(is_folded)
+
+    @examples(80)
+    @given(cases(query=asked), st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    def check(case: Case, sizes: list[int]) -> None:
+        compare_in_batches(case, sizes)
 
     check()
 

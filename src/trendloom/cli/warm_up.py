@@ -7,6 +7,7 @@ import typer
 QUERIES = (
     "RETURN COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+",
     "RETURN COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+ SEMANTICS next WITHIN 2 s SLIDE 1 s",
+    "RETURN MIN(A.x), MAX(LENGTH(*)) PATTERN (SEQ(A+, B))+",
     "RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x < NEXT(B).x",
     "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x",
     "RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x",
@@ -14,7 +15,7 @@ QUERIES = (
 )
 SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
-    "RETURN k, COUNT(*) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
+    "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
 )
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}

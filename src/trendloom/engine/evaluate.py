@@ -15,6 +15,8 @@ from trendloom.engine.inputs import (
     feeding_variables,
     integer_rows,
     integers,
+    key_rows,
+    length_steps,
 )
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
@@ -24,7 +26,9 @@ from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.ranked import Ranked
 from trendloom.engine.router import Router
 from trendloom.engine.spread import spread
+from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.fold import fold_doubles, fold_integers
+from trendloom.kernels.lattice import fold_extremes
 from trendloom.language.nodes import Semantics
 from trendloom.plan.lookups import lookups
 
@@ -77,11 +81,13 @@ class State:
 
     doubles: Doubles | None
     integers: Integers | None
+    extremes: Ints | None
 
     def take(self, rows: Ints) -> State:
         return State(
             None if self.doubles is None else self.doubles.take(rows),
             None if self.integers is None else self.integers.take(rows),
+            None if self.extremes is None else self.extremes[rows],
         )
 
     def put(self, rows: Ints, other: State) -> None:
@@ -91,6 +97,8 @@ class State:
             self.doubles.e[rows] = other.doubles.e
         if self.integers is not None and other.integers is not None:
             self.integers.v[rows] = other.integers.v
+        if self.extremes is not None and other.extremes is not None:
+            self.extremes[rows] = other.extremes
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ class Evaluator:
 
     @property
     def folds(self) -> bool:
-        return self.part.foldable and self.layout.sums_only
+        return self.part.foldable and self.layout.fits_vectors
 
     @property
     def ranks(self) -> bool:
@@ -151,7 +159,7 @@ class Evaluator:
     def blank(self, rows: int) -> State:
         """Vectors of runs that have seen nothing."""
         cells = len(self.part.automaton.states) + 3
-        in_doubles = in_integers = None
+        in_doubles = in_integers = in_keys = None
         if self.layout.scaled is not None:
             shape = (rows, cells * (1 + len(self.layout.scaled)))
             in_doubles = Doubles(np.zeros(shape), np.zeros(shape, np.int64))
@@ -159,7 +167,9 @@ class Evaluator:
             in_integers = Integers(
                 np.zeros((rows, cells * (1 + len(self.layout.checked))), np.int64)
             )
-        return State(in_doubles, in_integers)
+        if self.layout.extremes:
+            in_keys = np.full((rows, cells * (1 + len(self.layout.extremes))), ABSENT, np.int64)
+        return State(in_doubles, in_integers, in_keys)
 
     def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
         """Moves row r of the state on by the events of run r."""
@@ -179,10 +189,17 @@ class Evaluator:
             )  # fmt: skip
             if not fits:
                 raise overflow()
+        if state.extremes is not None:
+            lanes = self.layout.extremes
+            fold_extremes(
+                table, chunk.order, codes, runs.lo, runs.hi, state.extremes,
+                feeding_variables(variables, lanes), length_steps(lanes), key_rows(chunk, lanes),
+            )  # fmt: skip
 
     def read(self, state: State) -> Slots:
-        """The finished trends' sums of every row."""
+        """The finished trends' sums and extremes of every row."""
         columns: dict[Lane, Column] = {}
+        extremes: dict[Extremum, Ints] = {}
         rows = 0
         ends = [len(self.part.automaton.states)]
         if self.semantics is Semantics.ANY:
@@ -200,7 +217,12 @@ class Evaluator:
                 at = [end * width + k for end in ends]
                 whole = Integers(state.integers.v[:, at].ravel())
                 columns[lane] = whole.sum_runs(np.arange(rows) * len(at))
-        return Slots(np.arange(rows), (), columns[TRENDS].nonzero, columns, {})
+        if state.extremes is not None:
+            width = 1 + len(self.layout.extremes)
+            for k, extremum in enumerate(self.layout.extremes, 1):
+                at = [end * width + k for end in ends]
+                extremes[extremum] = state.extremes[:, at].min(axis=1)
+        return Slots(np.arange(rows), (), columns[TRENDS].nonzero, columns, extremes)
 
     def table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
         """The fast path's table and every event's code in it."""

@@ -87,7 +87,7 @@ def double_rows(
     return rows
 
 
-def feeding_variables(variables: tuple[str, ...], lanes: Sequence[Sum]) -> Ints:
+def feeding_variables(variables: tuple[str, ...], lanes: Sequence[Sum | Extremum]) -> Ints:
     """The variable that feeds each lane, lane 0 included."""
     numbers = [
         EVERY_VARIABLE if lane.variable is None else variables.index(lane.variable)
@@ -103,3 +103,9 @@ def key_rows(chunk: Chunk, lanes: Sequence[Extremum]) -> Ints:
         if lane.operand is not None:
             keys[k] = order_keys(chunk.operand(lane.operand), largest=lane.largest)
     return keys
+
+
+def length_steps(lanes: Sequence[Extremum]) -> Ints:
+    """What an event adds to the key of each lane: lengths grow, negative for the longest."""
+    steps = [0 if x.variable is not None else -1 if x.largest else 1 for x in lanes]
+    return np.array(steps, np.int64)

@@ -39,8 +39,9 @@ class Layout:
     distinct: tuple[Sum, ...]
 
     @property
-    def sums_only(self) -> bool:
-        return not (self.extremes or self.distinct or self.exact is not None)
+    def fits_vectors(self) -> bool:
+        """Whether a vector per window holds all lanes: no sets of events, no residues."""
+        return not (self.distinct or self.exact is not None)
 
 
 def lay_out(plan: Plan, types: Sequence[pa.DataType], numbers: Numbers, part: Part) -> Layout:

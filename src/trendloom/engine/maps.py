@@ -1,9 +1,10 @@
 """A chunk of events as maps: one for each partition and pane, instead of the events.
 
 What events do to the vector of the fast path is linear, and `kernels.maps` says how maps are
-applied. A task can thus reduce its own events, and only maps travel; `Product` multiplies them in
-the order of time. A pane is a stretch of time that every window holds either all or nothing of:
-[k·g, (k+1)·g) with g = gcd(WITHIN, SLIDE). Without windows there is one pane, number 0.
+applied, `kernels.lattice_maps` how those of extremes are. A task can thus reduce its own events,
+and only maps travel; `Product` multiplies them in the order of time. A pane is a stretch of time
+that every window holds either all or nothing of: [k·g, (k+1)·g) with g = gcd(WITHIN, SLIDE).
+Without windows there is one pane, number 0.
 
 A table of maps has one row per partition and pane with events:
 
@@ -11,7 +12,8 @@ A table of maps has one row per partition and pane with events:
 `pane`                      the pane's number
 `first`, `last`             times of the first and the last event, in ticks
 `middle<k>`, `scale<k>`     the `Centre` that sums of operand k are relative to, if any are centred
-`d<i>`, `i<i>`              the map of part i in doubles with exponents, and in integers, `Packing`
+`d<i>`, `i<i>`, `x<i>`      the map of part i in doubles with exponents, in integers and in keys
+                            of extremes, as `Packing` has them
 
 Each row says all that is needed to read it, so tables may be cut, mixed and joined at will.
 """
@@ -29,10 +31,18 @@ import pyarrow as pa
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.columns import as_doubles
-from trendloom.engine.inputs import Centre, double_rows, feeding_variables, integer_rows
+from trendloom.engine.inputs import (
+    Centre,
+    double_rows,
+    feeding_variables,
+    integer_rows,
+    key_rows,
+    length_steps,
+)
 from trendloom.engine.packed import Packing
 from trendloom.engine.windows import Runs
 from trendloom.kernels.bases import double_maps, integer_maps
+from trendloom.kernels.lattice_maps import extreme_maps
 from trendloom.language.nodes import Semantics
 from trendloom.plan.distribution import MAX_PANES
 from trendloom.plan.plan import WindowStrategy
@@ -65,10 +75,11 @@ class Shape:
     lanes: int
 
     @classmethod
-    def of(cls, evaluator: Evaluator, sums: int) -> Shape:
+    def of(cls, evaluator: Evaluator, lanes: int) -> Shape:
+        """Besides lane 0."""
         states = len(evaluator.part.automaton.states)
         finishing = evaluator.semantics is not Semantics.ANY
-        return cls(states, max(1, states + finishing), 1 + sums)
+        return cls(states, max(1, states + finishing), 1 + lanes)
 
     @property
     def bases(self) -> int:
@@ -93,6 +104,10 @@ class Shape:
         """Integers, and per basis whether they overflowed."""
         return Packing(np.dtype("<i8"), self.size, np.dtype("?"), self.bases)
 
+    @cached_property
+    def keys(self) -> Packing:
+        return Packing(np.dtype("<i8"), self.size, np.dtype("?"), 0)
+
 
 def mappable(setting: Setting) -> bool:
     """Whether the plan's events can travel as maps."""
@@ -112,19 +127,21 @@ def pane_length(windows: Windows) -> int:
     return gcd(windows.within, windows.slide)
 
 
-def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None]:
-    """Of its doubles and its integers; None where no lane needs the domain."""
-    scaled, checked = evaluator.layout.scaled, evaluator.layout.checked
+def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None, Shape | None]:
+    """Of its doubles, its integers and its extremes; None where no lane needs the domain."""
+    layout = evaluator.layout
+    scaled, checked, extremes = layout.scaled, layout.checked, layout.extremes
     return (
         None if scaled is None else Shape.of(evaluator, len(scaled)),
         None if checked is None else Shape.of(evaluator, len(checked)),
+        Shape.of(evaluator, len(extremes)) if extremes else None,
     )
 
 
 def map_size(setting: Setting) -> int:
     """How many numbers the maps of one partition and pane are."""
-    pairs = [shapes_of(evaluator) for evaluator in setting.evaluators()]
-    return sum(shape.size for pair in pairs for shape in pair if shape is not None)
+    shapes = [shape for evaluator in setting.evaluators() for shape in shapes_of(evaluator)]
+    return sum(shape.size for shape in shapes if shape is not None)
 
 
 def centred_operands(evaluators: Sequence[Evaluator]) -> list[int]:
@@ -141,7 +158,7 @@ def map_schema(setting: Setting) -> pa.Schema:
     for operand in centred_operands(evaluators):
         fields += [(f"middle{operand}", pa.float64()), (f"scale{operand}", pa.float64())]
     for number, evaluator in enumerate(evaluators):
-        for letter, shape in zip("di", shapes_of(evaluator), strict=True):
+        for letter, shape in zip("dix", shapes_of(evaluator), strict=True):
             if shape is not None:
                 fields.append((f"{letter}{number}", pa.binary()))
     return pa.schema(fields)
@@ -203,7 +220,7 @@ def _centre(values: NDArray[np.float64]) -> Centre | None:
 
 def _part_columns(evaluator: Evaluator, chunk: Chunk, panes: Runs) -> list[pa.ChunkedArray]:
     events = _Events.of(evaluator, chunk)
-    in_doubles, in_integers = shapes_of(evaluator)
+    in_doubles, in_integers, in_keys = shapes_of(evaluator)
     columns: list[pa.ChunkedArray] = []
     if in_doubles is not None:
         x = double_rows(chunk, evaluator.layout.scaled or (), evaluator.centres)
@@ -224,6 +241,18 @@ def _part_columns(evaluator: Evaluator, chunk: Chunk, panes: Runs) -> list[pa.Ch
                 [
                     _integer_maps(events, in_integers, lo, hi, var, whole)
                     for lo, hi in _blocks(panes, in_integers)
+                ]
+            )
+        )
+    if in_keys is not None:
+        extremes = evaluator.layout.extremes
+        keys = key_rows(chunk, extremes)
+        var = feeding_variables(evaluator.part.automaton.variables, extremes)
+        columns.append(
+            pa.chunked_array(
+                [
+                    _extreme_maps(events, in_keys, lo, hi, var, length_steps(extremes), keys)
+                    for lo, hi in _blocks(panes, in_keys)
                 ]
             )
         )
@@ -270,6 +299,14 @@ def _integer_maps(
     lost = np.zeros((len(lo), shape.bases), np.bool_)
     integer_maps(events.table, events.order, events.codes, lo, hi, var, x, v, lost)
     return shape.integers.pack(v.reshape(len(lo), shape.size), lost)
+
+
+def _extreme_maps(
+    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, step: Ints, keys: Ints
+) -> pa.Array:
+    k = np.empty((len(lo), shape.bases, shape.width), np.int64)
+    extreme_maps(events.table, events.order, events.codes, lo, hi, var, step, keys, k)
+    return shape.keys.pack(k.reshape(len(lo), shape.size), np.zeros((len(lo), 0), np.bool_))
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

@@ -1,7 +1,8 @@
 """Rows of numbers as Arrow binary values: a head that every row has, a tail that few need.
 
 The head of a map is its numbers. The tail is what is nearly always zero: exponents of doubles, or
-marks of integers that overflowed. A row whose tail is zero travels without it. Little-endian.
+marks of integers that overflowed; extremes have none. A row whose tail is zero travels without it.
+Little-endian.
 """
 
 from __future__ import annotations
@@ -59,8 +60,10 @@ class Packing:
         offsets = np.frombuffer(where, np.int32)[skipped : skipped + rows + 1]
         data = np.frombuffer(values, np.uint8)[offsets[0] : offsets[-1]]
         size = np.diff(offsets)
-        needed = size == self.long
-        assert np.all(needed | (size == self.short)), "maps of another plan"
+        needed = size > self.short
+        assert np.all(np.where(needed, size == self.long, size == self.short)), (
+            "maps of another plan"
+        )
         tail_at = np.full(rows, -1, np.int64)
         if not needed.any():
             return Packed(

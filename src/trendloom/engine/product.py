@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.engine.centres import moments
 from trendloom.engine.groups import Groups
-from trendloom.engine.inputs import Centre
+from trendloom.engine.inputs import Centre, length_steps
 from trendloom.engine.maps import (
     AT_ONCE,
     centred_operands,
@@ -31,6 +31,7 @@ from trendloom.engine.maps import (
 from trendloom.engine.numbers import overflow
 from trendloom.engine.packed import Packed, Packing
 from trendloom.engine.table import part_rows, put_together, result_table
+from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.kernels.maps import apply_doubles, apply_integers, recentre
 from trendloom.kernels.scaled import BEYOND
 from trendloom.plan.plan import WindowStrategy
@@ -69,6 +70,15 @@ class _Sorted:
         return _Sorted(self.order[keep], self.partition[keep], self.group[keep], self.tangled)
 
 
+@dataclass(frozen=True)
+class _PartMaps:
+    """One part's maps in each number domain; None where no lane needs it."""
+
+    doubles: Packed | None
+    integers: Packed | None
+    keys: Packed | None
+
+
 @dataclass
 class Product:
     """Feed it tables of maps with `add`, in any order, then `finish`."""
@@ -98,11 +108,13 @@ class Product:
             }
         )
         for number, evaluator in enumerate(self._evaluators):
-            in_doubles, in_integers = shapes_of(evaluator)
+            in_doubles, in_integers, in_keys = shapes_of(evaluator)
             if in_doubles is not None:
                 self._unpack(maps, f"d{number}", in_doubles.doubles)
             if in_integers is not None:
                 self._unpack(maps, f"i{number}", in_integers.integers)
+            if in_keys is not None:
+                self._unpack(maps, f"x{number}", in_keys.keys)
 
     def _unpack(self, maps: pa.Table, name: str, packing: Packing) -> None:
         parts = self._maps.setdefault(name, [])
@@ -204,8 +216,8 @@ class Product:
             for number, (evaluator, harvest) in enumerate(
                 zip(self._evaluators, harvests, strict=True)
             ):
-                in_doubles, in_integers = maps.get(f"d{number}"), maps.get(f"i{number}")
-                state = _vectors(evaluator, runs, in_doubles, in_integers, order, near)
+                mine = _PartMaps(*(maps.get(f"{letter}{number}") for letter in "dix"))
+                state = _vectors(evaluator, runs, mine, order, near)
                 harvest.add(evaluator.read(state).with_trends(), group, runs.window)
 
     def _blocks(self, rows: _Sorted) -> Iterator[tuple[int, int, Ints]]:
@@ -254,24 +266,23 @@ def _common(middle: Floats, scale: Floats) -> Centre:
 def _vectors(
     evaluator: Evaluator,
     runs: Runs,
-    in_doubles: Packed | None,
-    in_integers: Packed | None,
+    maps: _PartMaps,
     rows: Ints,
     moves: dict[int, tuple[Floats, Floats]],
 ) -> State:
     """What the maps of each run's rows make of nothing. `rows` are those of the block."""
     state = evaluator.blank(len(runs))
-    scaled, checked = shapes_of(evaluator)
+    scaled, checked, extremes = shapes_of(evaluator)
     v = np.zeros((len(rows), 0), np.int64)
-    if in_integers is not None and checked is not None and state.integers is not None:
-        v, lost = in_integers.take(rows)
+    if maps.integers is not None and checked is not None and state.integers is not None:
+        v, lost = maps.integers.take(rows)
         shape = (len(rows), checked.bases, checked.width)
         if not apply_integers(
             v.reshape(shape), lost, runs.lo, runs.hi, checked.lanes, state.integers.v
         ):
             raise overflow()
-    if in_doubles is not None and scaled is not None and state.doubles is not None:
-        m, tail = in_doubles.take(rows)
+    if maps.doubles is not None and scaled is not None and state.doubles is not None:
+        m, tail = maps.doubles.take(rows)
         e = tail.astype(np.int64)
         e[~np.isfinite(m)] = BEYOND
         _recentre(evaluator, m, e, v, moves)
@@ -280,6 +291,11 @@ def _vectors(
             m.reshape(shape), e.reshape(shape), runs.lo, runs.hi, scaled.lanes,
             state.doubles.m, state.doubles.e,
         )  # fmt: skip
+    if maps.keys is not None and extremes is not None and state.extremes is not None:
+        keys, _ = maps.keys.take(rows)
+        shape = (len(rows), extremes.bases, extremes.width)
+        step = length_steps(evaluator.layout.extremes)
+        apply_extremes(keys.reshape(shape), runs.lo, runs.hi, step, state.extremes)
     return state
 
 

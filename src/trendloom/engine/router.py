@@ -12,7 +12,13 @@ import numpy as np
 
 from trendloom.engine.columns import pair_columns
 from trendloom.engine.exact import PRIMES_PER_PASS, join_residues, primes, primes_needed
-from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows, key_rows
+from trendloom.engine.inputs import (
+    double_rows,
+    feeding_variables,
+    integer_rows,
+    key_rows,
+    length_steps,
+)
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.numbers import Column, Doubles, Exact
 from trendloom.engine.program import compile_predicates, compile_program
@@ -136,11 +142,10 @@ class Router:
     def extreme(self, lanes: Sequence[Extremum]) -> Extreme:
         cells, slots = (self.cells, self.slots) if lanes else (0, 0)
         fed = [-2 if x.variable is None else self.variables.index(x.variable) for x in lanes]
-        steps = [0 if x.variable is not None else -1 if x.largest else 1 for x in lanes]
         return Extreme(
             np.full((cells, len(lanes)), ABSENT, np.int64),
             np.array(fed, np.int64),
-            np.array(steps, np.int64),
+            length_steps(lanes),
             key_rows(self.chunk, lanes),
             np.full((slots, len(lanes)), ABSENT, np.int64),
         )

@@ -1,8 +1,9 @@
-"""The fast path: type grain, no guards, sums only. One vector per window, one pass.
+"""The fast path: type grain, no guards. One vector per window, one pass.
 
 `route` can do all of this; here the automaton's arrows are compiled to a table per event code and
 applied at once, without a tape. A run can stop after any time point and go on later, so memory is
-one vector per open window, whatever the number of events (COGRA Theorem 4.3).
+one vector per open window, whatever the number of events (COGRA Theorem 4.3). Here are sums;
+`lattice` has extremes.
 """
 
 from __future__ import annotations

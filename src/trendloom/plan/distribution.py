@@ -37,7 +37,8 @@ class Keeps(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MapSize:
-    """A part's map: so many vectors of so many cells. Per sum, the count among them."""
+    """A part's map: so many vectors of so many cells. Per sum, the count among them, and per
+    extremum, whether there are trends among them."""
 
     vectors: int
     cells: int

@@ -91,7 +91,7 @@ class Part:
 
     @property
     def foldable(self) -> bool:
-        """Whether the fast path applies to its sums: type grain, no guards, nothing bound."""
+        """Whether the fast path applies: type grain, no guards, nothing bound."""
         return not (self.automaton.guards or self.adjacent or self.bindings)
 
     @property

@@ -73,6 +73,10 @@ STORIES = {
         f"{GROUPED}",
         Mode.UPDATE,
     ),
+    "vectors_extremes": Story(
+        "RETURN g, COUNT(*), MIN(A.x), MAX(B.x), MAX(LENGTH(*)) PATTERN (SEQ(A+, B))+ "
+        f"SEMANTICS skip-till-next-match {GROUPED}",
+    ),
     "events": Story(
         f"RETURN g, COUNT(*), MAX(B.x), AVG(A.x) PATTERN SEQ(A+, NOT C, B) {GROUPED}",
     ),

@@ -14,15 +14,18 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from live_streams import END, Arrival, Scanned, arrivals, play, rested, scanned_case
 
+from trendloom.api import query
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Mode
+from trendloom.engine.live.vectors import Vectors
 from trendloom.language import Semantics, to_text
-from trendloom.language.nodes import Aggregate, Function
+from trendloom.language.nodes import Aggregate, Function, Query
 from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
 TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
 EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
+EXTREMES = (Function.MIN, Function.MAX)
 TIMED = ("time", "time", "change")
 
 VECTORS = {
@@ -102,6 +105,38 @@ def test_vectors(semantics: Semantics) -> None:
         compare(case, arrival)
 
     check()
+
+
+@EACH
+def test_vectors_of_extremes(semantics: Semantics) -> None:
+    asked = queries(semantics=(semantics,), functions=EXTREMES, **VECTORS).filter(is_folded)
+
+    @examples(90)
+    @given(cases(query=asked), arrivals())
+    def check(case: Case, arrival: Arrival) -> None:
+        if case.events:
+            assert isinstance(scanned_case(case).live()._keeper, Vectors)
+        compare(case, arrival)
+
+    check()
+
+
+@EACH
+def test_updates_of_extremes(semantics: Semantics) -> None:
+    asked = queries(
+        semantics=(semantics,), functions=EXTREMES, allow_having=False, **VECTORS
+    ).filter(is_folded)
+
+    @examples(70)
+    @given(cases(query=asked), arrivals())
+    def check(case: Case, arrival: Arrival) -> None:
+        compare_updates(case, arrival)
+
+    check()
+
+
+def is_folded(asked: Query) -> bool:
+    return all(part.foldable for part in query(asked).plan.all_parts)
 
 
 @EACH

@@ -14,6 +14,7 @@ from live_streams import Scanned, scanned
 
 from trendloom.api import query
 from trendloom.engine import wire
+from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Live, Mode, check_streamable
 from trendloom.engine.live.state import FORMAT
@@ -177,6 +178,22 @@ def test_vectors_that_mean_something_else_are_refused(fact: str, value: Any, sai
         Live.restore(scan.setting, Mode.APPEND, wire.pack("live", {**facts, fact: value}, tables))
 
 
+def test_a_state_that_kept_the_events_of_extremes_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a version did that had no vectors of extremes."""
+    story = STORIES["vectors_extremes"]
+    scan = story.scan()
+    with monkeypatch.context() as before:
+        before.setattr(Evaluator, "folds", property(lambda _: False))
+        data = story.begun(scan)[0].save()
+    with pytest.raises(StateError) as refused:
+        Live.restore(scan.setting, story.mode, data)
+    assert refused.value.cause == (
+        "The state keeps events; this version of Trendloom keeps vectors for the query."
+    )
+
+
 def test_another_tiebreak_than_the_waiting_events_have_is_refused() -> None:
     story = STORIES["events_exact"]
     scan = story.scan()
@@ -266,10 +283,12 @@ def test_a_long_stream_keeps_no_more_than_a_short_one(name: str) -> None:
     assert max(sizes[5:]) <= max(sizes[:5]) + 16
 
 
-def test_vectors_do_not_grow_with_events() -> None:
-    asked = "RETURN COUNT(*) PATTERN A+ SEMANTICS contiguous WITHIN 1000 seconds SLIDE 1000 seconds"
-    few = scanned(asked, stream(" ".join(f"a{t}" for t in range(10))))
-    many = scanned(asked, stream(" ".join(f"a{t}" for t in range(900))))
+@pytest.mark.parametrize("returned", ["COUNT(*)", "MAX(A.x), MIN(LENGTH(*))"])
+def test_vectors_do_not_grow_with_events(returned: str) -> None:
+    window = "WITHIN 1000 seconds SLIDE 1000 seconds"
+    asked = f"RETURN {returned} PATTERN A+ SEMANTICS contiguous {window}"
+    few = scanned(asked, stream(" ".join(f"a{t}:x={t}" for t in range(10))))
+    many = scanned(asked, stream(" ".join(f"a{t}:x={t}" for t in range(900))))
     sizes = []
     for scan in (few, many):
         live = scan.live()

@@ -162,7 +162,7 @@ class Vectors:
         return groups, group
 
     def _begun(self, kept: Kept) -> Bools:
-        """Vectors of zeros are as good as none."""
+        """Vectors of zeros are as good as none. Every part counts its trends: sums tell."""
         begun = np.zeros(len(kept), np.bool_)
         for evaluator, state in zip(self.evaluators, kept.states, strict=True):
             cells = _cells(evaluator)
@@ -193,6 +193,8 @@ class Vectors:
             ]
             arrows = [[a.source, a.variable, a.target] for a in automaton.arrows]
             accepts = [a.state for a in automaton.accepts]
+            if layout.extremes:
+                lanes.append([[x.variable, x.operand, x.largest] for x in layout.extremes])
             shape.append([list(automaton.variables), arrows, accepts, lanes])
         return shape
 
@@ -200,7 +202,7 @@ class Vectors:
         columns: dict[str, pa.Array] = {f"p{k}": key for k, key in enumerate(self.kept.keys)}
         columns["window"] = from_numpy(self.kept.window)
         for k, (evaluator, state) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
-            in_doubles, in_integers = _cells(evaluator)
+            in_doubles, in_integers, in_keys = _cells(evaluator)
             if state.doubles is not None:
                 columns[f"m{k}"] = _lists(state.doubles.m[:, :in_doubles])
                 exponents = state.doubles.e[:, :in_doubles]
@@ -208,6 +210,8 @@ class Vectors:
                     columns[f"e{k}"] = _lists(exponents)
             if state.integers is not None:
                 columns[f"v{k}"] = _lists(state.integers.v[:, :in_integers])
+            if state.extremes is not None:
+                columns[f"x{k}"] = _lists(state.extremes[:, :in_keys])
         tables = {"vectors": pa.table(columns)} if len(self.kept) else {}
         return tables | _waiting_table("pending", self.waiting)
 
@@ -219,7 +223,7 @@ class Vectors:
         columns = {name: table.column(name).combine_chunks() for name in table.schema.names}
         states = []
         for k, evaluator in enumerate(self.evaluators):
-            in_doubles, in_integers = _cells(evaluator)
+            in_doubles, in_integers, in_keys = _cells(evaluator)
             state = evaluator.blank(table.num_rows)
             if state.doubles is not None:
                 state.doubles.m[:, :in_doubles] = _array(columns[f"m{k}"])
@@ -227,6 +231,8 @@ class Vectors:
                     state.doubles.e[:, :in_doubles] = _array(columns[f"e{k}"])
             if state.integers is not None:
                 state.integers.v[:, :in_integers] = _array(columns[f"v{k}"])
+            if state.extremes is not None:
+                state.extremes[:, :in_keys] = _array(columns[f"x{k}"])
             states.append(state)
         keys = tuple(columns[f"p{k}"] for k in range(len(self.setting.partition_types)))
         self.kept = Kept(keys, to_numpy(columns["window"]), tuple(states))
@@ -236,11 +242,14 @@ def _waiting_table(name: str, waiting: Waiting) -> dict[str, pa.Table]:
     return {} if waiting.table is None else {name: waiting.table.combine_chunks()}
 
 
-def _cells(evaluator: Evaluator) -> tuple[int, int]:
-    """How many leading numbers of a vector mean something: doubles, integers."""
+def _cells(evaluator: Evaluator) -> tuple[int, int, int]:
+    """How many leading numbers of a vector mean something: doubles, integers, keys."""
     cells = len(evaluator.part.automaton.states) + 1
-    scaled, checked = evaluator.layout.scaled or (), evaluator.layout.checked or ()
-    return cells * (1 + len(scaled)), cells * (1 + len(checked))
+    layout = evaluator.layout
+    scaled, checked, extremes = (
+        cells * (1 + len(lanes or ())) for lanes in (layout.scaled, layout.checked, layout.extremes)
+    )
+    return scaled, checked, extremes
 
 
 def _concatenated(left: pa.Array, right: pa.Array) -> pa.Array:
@@ -248,13 +257,15 @@ def _concatenated(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _stacked(left: State, right: State) -> State:
-    doubles = integers = None
+    doubles = integers = extremes = None
     if left.doubles is not None and right.doubles is not None:
         m = np.concatenate([left.doubles.m, right.doubles.m])
         doubles = Doubles(m, np.concatenate([left.doubles.e, right.doubles.e]))
     if left.integers is not None and right.integers is not None:
         integers = Integers(np.concatenate([left.integers.v, right.integers.v]))
-    return State(doubles, integers)
+    if left.extremes is not None and right.extremes is not None:
+        extremes = np.concatenate([left.extremes, right.extremes])
+    return State(doubles, integers, extremes)
 
 
 def _lists(rows: NDArray[np.float64] | Ints) -> pa.Array:

@@ -1,7 +1,7 @@
 """Which of the engine's three ways a part takes, and what waits between batches.
 
-**fold**: one vector of sums per window. It needs type grain, no guards, nothing bound, and
-aggregates that are sums (COUNT, SUM, AVG, VARIANCE, STDDEV, AVG of LENGTH).
+**fold**: one vector of sums and extremes per window. It needs type grain, no guards, nothing bound,
+and no sets of events (DISTINCT, but for MIN and MAX).
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
 skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
 **route**: everything else, and `numbers="exact"`.
@@ -38,7 +38,7 @@ def ranks(plan: Plan, part: Part) -> bool:
 
 def folds(plan: Plan, part: Part) -> bool:
     """Whether the part is folded, with numbers as the plan chooses them."""
-    return part.foldable and not extremes(plan, part) and not distinct(plan, part)
+    return part.foldable and not distinct(plan, part)
 
 
 def streams(plan: Plan) -> bool:
@@ -47,9 +47,11 @@ def streams(plan: Plan) -> bool:
     return simple and all(folds(plan, part) for part in plan.all_parts)
 
 
-def extremes(plan: Plan, part: Part) -> tuple[Aggregate, ...]:
-    """The part's MINs and MAXs, HAVING's among them: these are no sums."""
-    return tuple(a for a in _aggregates(plan, part) if a.function in EXTREMES)
+def numbers(plan: Plan) -> str:
+    """What a vector has, in words."""
+    aggregates = [one.value for one in plan.outputs if isinstance(one.value, Aggregate)]
+    has_extremes = any(one.function in EXTREMES for one in aggregates)
+    return "the sums and extremes" if has_extremes else "the sums"
 
 
 def distinct(plan: Plan, part: Part) -> tuple[Aggregate, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trendloom.language.nodes import Occurrences, Semantics, Values
 from trendloom.pattern.automaton import DEAD
 from trendloom.pattern.picture import state_names
-from trendloom.plan.explaining.algorithm import distinct, folds, ranks, streams
+from trendloom.plan.explaining.algorithm import distinct, folds, numbers, ranks, streams
 from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def memory(plan: Plan) -> str:
         states = " + ".join(str(len(part.automaton.states)) for part in parts)
         many = "state" if states == "1" else "states"
         per = "partition" if plan.window is None else "open window"
-        words = f"one vector per {per}, {states} {many} × the sums, however many events"
+        words = f"one vector per {per}, {states} {many} × {numbers(plan)}, however many events"
     else:
         sliding = plan.strategy is WindowStrategy.SLIDING
         words = (

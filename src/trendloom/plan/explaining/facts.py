@@ -15,7 +15,7 @@ from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import algorithm, distinct, extremes, ranks, streams
+from trendloom.plan.explaining.algorithm import algorithm, distinct, ranks, streams
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
@@ -311,8 +311,6 @@ def _detours(
         else:
             by = f"GROUP-BY {binding.variable}.{binding.attribute}"
             found.append(Detour(by, "groups by a variable: one run per value"))
-    for aggregate in dict.fromkeys(extremes(plan, part)):
-        found.append(Detour(to_text(aggregate), "is no sum"))
     for aggregate in dict.fromkeys(distinct(plan, part)):
         found.append(
             Detour(to_text(aggregate), f"needs bit sets: one pass per {costs.BLOCK:,} events")

@@ -18,6 +18,7 @@ from trendloom.plan.distribution import (
     panes,
     stream_keeps,
 )
+from trendloom.plan.explaining.algorithm import numbers
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -101,11 +102,11 @@ def _unfit_window(plan: Plan) -> tuple[str, ...]:
 
 def _maps(plan: Plan) -> str:
     sizes = [map_size(plan, part) for part in plan.all_parts]
-    numbers = " + ".join(f"{size.vectors} × {size.cells}" for size in sizes)
-    of = f"({numbers})" if len(sizes) > 1 else numbers
+    counts = " + ".join(f"{size.vectors} × {size.cells}" for size in sizes)
+    of = f"({counts})" if len(sizes) > 1 else counts
     pane = pane_length(plan)
     per = " and partition" if pane is None else f", partition and pane of {to_text(pane)}"
-    return f"one per task{per}, {of} numbers × the sums"
+    return f"one per task{per}, {of} numbers × {numbers(plan)}"
 
 
 def _stream(plan: Plan) -> StreamFacts:

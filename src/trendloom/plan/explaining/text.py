@@ -75,7 +75,7 @@ def _algorithm(part: PartFacts) -> str:
     if part.role != "pattern":
         return f"{words} for {_name(part)}"
     if part.algorithm == "fold":
-        return f"{words}: events are added to sums and forgotten"
+        return f"{words}: events go into vectors and are forgotten"
     causes = [one.cause for one in part.because]
     lengths = accumulate(len(cause) + 2 for cause in causes)
     fit = sum(length <= WIDTH - 45 for length in lengths)
