@@ -1,7 +1,7 @@
-"""`sum_by_value` where trends are only counted and conditions only compared: a fifth of the time.
+"""`sum_by_value` where trends are only counted and conditions only compared.
 
-What the general loop pays for is generality: lanes of three semirings, trees and lists. Here a
-state is one number with its exponent, and an index one tree.
+A fifth to a third of the time: the general loop pays for its lanes of three semirings, its trees
+and lists. Here a state is one number with its exponent, and an index one tree.
 """
 
 from __future__ import annotations

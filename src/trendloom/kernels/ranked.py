@@ -1,7 +1,7 @@
 """skip-till-any-match with conditions that compare neighbours: range sums by value.
 
 The router adds up, for every event, the single entries of a state that its condition admits. Every
-pair of events is looked at, which COGRA §5 takes for the best there is. Where the condition
+pair of events is looked at, which COGRA's Theorem 5.4 takes for optimal. Where the condition
 compares a value of the earlier event with one of the later, the admitted entries are those before
 a place in the order of values (`ranks`), and their sum is read off a tree (`prefix`): O(log n) per
 event.

@@ -1,7 +1,7 @@
 """Places of one column among itself, by sorting words rather than rows.
 
 A word is a value's leading bits above its row's number, so plain integers are sorted, which numpy
-does several times faster than it sorts rows by value. Rows whose values differ only in the bits
+does more than twice as fast as it sorts rows by value. Rows whose values differ only in the bits
 that found no room are put in order afterwards; they are few unless values are many and close.
 """
 
