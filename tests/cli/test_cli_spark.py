@@ -266,5 +266,26 @@ def test_wrong_words_are_refused_before_spark_starts(tmp_path: Path) -> None:
     query = call("stream", "-q", "RETURN COUNT(*) PATERN A+", "--source", "rate", *TIME)
     assert query.exit_code == 1
     assert "Did you mean 'PATTERN'?" in query.stderr
+    early = call("stream", "-q", COUNT, "--source", "socket:127.0.0.1:1", *TIME, "--once")
+    assert early.exit_code == 2
     sink = call("stream", "-q", COUNT, "--source", "rate", "--sink", "json:/x", *TIME)
     assert "Name a directory: --checkpoint DIR." in sink.stderr
+
+
+def test_without_delta_the_package_is_named() -> None:
+    words = ["stream", "-q", COUNT, "--source", "rate", *TIME, "--checkpoint", "/c"]
+    done = call(*words, "--sink", "delta:/x")
+    assert done.exit_code == 1
+    assert "pip install delta-spark, and add --packages io.delta:delta-spark_2.13:" in done.stderr
+    told = plain(PySparkException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta."))
+    assert type(told) is MissingExtraError
+    assert "pip install delta-spark" in str(told)
+
+
+def test_a_connect_server_that_is_not_there_is_told_at_once() -> None:
+    words = ["run", "-q", COUNT, *LETTERS, "--host", "spark", "--remote"]
+    done = call(*words, "sc://127.0.0.1:1")
+    assert done.exit_code == 1
+    assert "No Connect server answers at sc://127.0.0.1:1: Connection refused." in done.stderr
+    for wrong in ("127.0.0.1:1", "sc://127.0.0.1:port"):
+        assert "It is written sc://HOST:PORT." in call(*words, wrong).stderr

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import trendloom as tl
+from spark.faults.written import written_rows
 from spark.servers.settings import SPARK_HOME, as_options, quiet, settings
 from spark.test_bad_input import Careless
 from trendloom.cli.main import app
@@ -27,6 +32,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LETTERS = ("--input", str(EXAMPLES / "streams/letters.csv"), "--time", "time", "--type", "type")
 COUNT = "RETURN COUNT(*) PATTERN (SEQ(A+, B))+"
 RUNS = "RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) WHERE [k] GROUP-BY k WITHIN 20 s SLIDE 20 s"
+
+SCHEMA = "ts TIMESTAMP, type STRING, k STRING"
+WINDOW = ("window_start", "window_end")
 
 
 def call(*words: str) -> Any:
@@ -52,6 +60,17 @@ def written_to(path: Path) -> list[dict[str, Any]]:
     fields = [f.with_type(window) if pa.types.is_timestamp(f.type) else f for f in table.schema]
     rows: list[dict[str, Any]] = table.cast(pa.schema(fields)).to_pylist()
     return rows
+
+
+def written_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of JSON files, with moments in the place of their texts."""
+    texts = [line for part in path.glob("*.json") for line in part.read_text().splitlines()]
+    rows = [json.loads(text) for text in texts]
+    return [{**row, **{name: datetime.fromisoformat(row[name]) for name in WINDOW}} for row in rows]
+
+
+def in_utc(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, **{name: row[name].replace(tzinfo=UTC) for name in WINDOW}} for row in rows]
 
 
 @pytest.mark.usefixtures("spark")
@@ -99,6 +118,59 @@ def test_a_stream_goes_on_where_it_stopped(spark: SparkSession, tmp_path: Path) 
     assert same_rows(expected, written_to(rows), keys=["k"]) is None
     assert (told.events, told.rows, told.late) == (81, len(expected), 0)
     assert told.batches >= 3
+
+
+LAST = range(1000, 1001)
+"""A time after every window: its event ends them."""
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(("kind", "sink"), [("csv", "json"), ("json", "parquet")])
+def test_files_of_text_are_streams(tmp_path: Path, kind: str, sink: str) -> None:
+    source, rows = tmp_path / "in", tmp_path / "rows"
+    source.mkdir()
+    sent = pa.concat_tables([events(range(50)), events(LAST)])
+    lines = [{**row, "ts": row["ts"].isoformat()} for row in sent.to_pylist()]
+    if kind == "csv":
+        text = ["ts,type,k", *(",".join(line.values()) for line in lines)]
+    else:
+        text = [json.dumps(line) for line in lines]
+    (source / f"events.{kind}").write_text("\n".join(text))
+    words = ["stream", "-q", RUNS, "--source", f"{kind}:{source}", "--sink", f"{sink}:{rows}"]
+    words += ["--checkpoint", str(tmp_path / "kept"), "--schema", SCHEMA, "--time", "ts"]
+    done = call(*words, "--watermark", "0 seconds", "--shards", "2", "--once", "--quiet")
+    assert done.exit_code == 0, done.stderr
+    found = written_to(rows) if sink == "parquet" else written_lines(rows)
+    expected = tl.run(RUNS, events(range(50)), time="ts", type="type").rows()
+    assert same_rows(expected, found, keys=["k"]) is None
+
+
+def test_lines_of_a_socket_are_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    sent = pa.concat_tables([events(range(50)), events(LAST)]).to_pylist()
+    rows = tmp_path / "rows"
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(60)
+        at = f"socket:127.0.0.1:{server.getsockname()[1]}"
+        words = ["stream", "-q", RUNS, "--source", at, "--sink", f"parquet:{rows}", "--time", "ts"]
+        words += ["--checkpoint", str(tmp_path / "kept"), "--schema", SCHEMA, "--quiet"]
+        running = pool.submit(call, *words, "--watermark", "0 seconds", "--shards", "2")
+        client, _ = server.accept()
+        with client:
+            for row in sent:
+                client.sendall(json.dumps({**row, "ts": row["ts"].isoformat()}).encode() + b"\n")
+            expected = tl.run(RUNS, events(range(50)), time="ts", type="type").rows()
+            found: list[dict[str, Any]] = []
+            end = time.monotonic() + 120
+            while not running.done() and time.monotonic() < end:
+                log = rows / "_spark_metadata"
+                if log.exists() and len(found := written_rows(rows)) >= len(expected):
+                    break
+                time.sleep(0.1)
+            for stream in spark.streams.active:
+                stream.stop()
+        done = running.result(60)
+    assert done.exit_code == 0, done.stderr
+    assert same_rows(expected, in_utc(found), keys=["k"]) is None
 
 
 @pytest.mark.usefixtures("spark")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import trendloom as tl
 from spark.cases import arrow_events, check_all, drawn, frame_of
+from spark.servers.settings import quiet
 from spark.test_batch_against_oracle import FOLD, can_combine, is_spark_case, options
+from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases
 
 if TYPE_CHECKING:
@@ -77,3 +81,26 @@ def test_a_stream(connect: SparkSession, tmp_path: Path) -> None:
     written = connect.read.parquet(str(sink)).toArrow().rename_columns(names).to_pylist()
     for name, one in list(asked.items())[:4]:
         compare(one, events, [row for row in written if row["query"] == name])
+
+
+def test_the_command_line(connect_server: str, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from spark.test_cli import COUNT, LETTERS, RUNS, events, written_to
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "trendloom", "run", "--host", "spark", *words]
+        command += ["--remote", connect_server]
+        done = subprocess.run(
+            command, env=quiet(tmp_path), capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert run("-q", COUNT, *LETTERS, "--format", "csv").splitlines()[1:] == [",,43"]
+
+    pq.write_table(events(range(60)), tmp_path / "events.parquet")
+    files = ("-i", str(tmp_path / "events.parquet"), "--time", "ts")
+    run("-q", RUNS, *files, "--output", str(tmp_path / "rows.parquet"))
+    expected = tl.run(RUNS, events(range(60)), time="ts", type="type").rows()
+    assert same_rows(expected, written_to(tmp_path / "rows.parquet"), keys=["k"]) is None

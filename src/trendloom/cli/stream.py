@@ -145,7 +145,8 @@ def stream(
 
     called = name or (Path(query).stem if query is not None else "trends")
     api.query(text)
-    Place.read(source, ORIGINS)
+    if Place.read(source, ORIGINS).kind == "socket" and once:
+        misuse("A socket has nothing before somebody listens; leave --once out.", "--once")
     target = Sink(Place.read(sink, SINKS), called, mode, checkpoint, trigger, once)
     keyed = Keyed.of(text) if target.place.kind == "kafka" else Keyed(text, ())
     options |= {"watermark": watermark, "mode": mode, "shards": shards}

@@ -56,6 +56,8 @@ def plain(error: Exception) -> TrendloomError:
     text = str(error)
     if "data source: kafka" in text:
         return _no_connector()
+    if "data source: delta" in text:
+        return no_delta()
     ours = [*OURS.finditer(text)]
     if ours:
         return _again(ours[-1].group(1), ours[-1].group(2))
@@ -75,6 +77,14 @@ def _again(name: str, message: str) -> TrendloomError:
         kind = TrendloomError
     raised: TrendloomError = kind(STATE.sub("", message).strip())
     return raised
+
+
+def no_delta() -> MissingExtraError:
+    return MissingExtraError(
+        "Delta tables need the package delta-spark, which is not installed.",
+        remedy="Install it: pip install delta-spark, and add --packages "
+        "io.delta:delta-spark_2.13:<its version>.",
+    )
 
 
 def _no_connector() -> MissingExtraError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import sys
 import threading
 import warnings
@@ -17,8 +18,9 @@ from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from trendloom.errors import MissingExtraError, TrendloomError
+from trendloom.errors import InputError, MissingExtraError, TrendloomError
 from trendloom.hosts.spark.failed import plain_failures
 from trendloom.hosts.spark.session import ROCKSDB, STORE, require_pyspark
 
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PARTITIONS = "spark.sql.shuffle.partitions"
+CONNECT_PORT = 15002
+"""Where a Connect server listens unless told otherwise."""
+ANSWER = 10.0
+"""Seconds for a server to take a connection."""
 JAVA = "Install a Java 17 runtime, and put it on the PATH or name it in JAVA_HOME."
 
 
@@ -115,6 +121,24 @@ def require_java() -> None:
         raise MissingExtraError(f"Spark needs Java 17, and there is no java {where}.", remedy=JAVA)
 
 
+def require_server(address: str) -> None:
+    """Spark's client would try again for minutes, without a word, where nobody answers."""
+    try:
+        at = urlsplit(address)
+        host, port = at.hostname, at.port or CONNECT_PORT
+    except ValueError:
+        host, port = None, 0
+    if host is None or not address.startswith("sc://"):
+        raise InputError(f"Cannot read '{address}'.", remedy="It is written sc://HOST:PORT.")
+    try:
+        socket.create_connection((host, port), ANSWER).close()
+    except OSError as error:
+        raise TrendloomError(
+            f"No Connect server answers at {address}: {error.strerror or error}.",
+            remedy="Start one there (sbin/start-connect-server.sh), or name another.",
+        ) from None
+
+
 def _submitted() -> bool:
     """Whether spark-submit started this process: then there is a JVM that waits for it."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
@@ -123,6 +147,7 @@ def _submitted() -> bool:
 def _remote(address: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
+    require_server(address)
     spark: SparkSession = SparkSession.builder.remote(address).getOrCreate()
     return spark
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from trendloom.errors import MissingExtraError, OutputError
+from trendloom.errors import OutputError
+from trendloom.hosts.spark.failed import no_delta
 from trendloom.language import GroupKey, Item, parse, to_text
 
 if TYPE_CHECKING:
@@ -79,11 +80,7 @@ class Sink:
                 remedy="Name a directory: --checkpoint DIR.",
             )
         if kind == "delta" and find_spec("delta") is None:
-            raise MissingExtraError(
-                "Delta tables need the package delta-spark, which is not installed.",
-                remedy="Install it: pip install delta-spark, and add --packages "
-                "io.delta:delta-spark_2.13:<its version>.",
-            )
+            raise no_delta()
 
     def start(self, rows: DataFrame, groups: tuple[str, ...], show: Show) -> StreamingQuery:
         """Start writing; `show` gets each micro-batch that goes to the console."""
