@@ -42,7 +42,7 @@ test-local: setup
 	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/spark
 
 test-spark: setup
-	$(BIN)/pytest --ignore tests/spark/cluster --ignore tests/spark/kafka tests/spark
+	$(BIN)/pytest --timeout 900 --ignore tests/spark/cluster --ignore tests/spark/kafka tests/spark
 
 test-cluster: setup
 	$(BIN)/pytest --timeout 600 tests/spark/cluster

@@ -484,3 +484,14 @@ def test_maps_of_counts_travel_without_exponents() -> None:
         for count in (1, 200, 400)
     ]
     assert sizes == [16, 16, 24]
+
+
+def test_a_tangled_group_tells_how_wide_its_parts_are() -> None:
+    events = [{"time": t, "type": "A", "k": "u" if t < 40 else "v"} for t in range(44)]
+    scan = scanned("RETURN k, COUNT(*) AS n PATTERN A+ GROUP-BY k", events)
+    product = Product(scan.setting)
+    for chunk in scan.dealt(np.arange(44) % 2):
+        product.add(make_maps(scan.setting, chunk))
+    told = {row["p0"]: row["width"] for row in product.tangled(10).to_pylist()}
+    assert told == {"u": 39 / 4, "v": np.inf}
+    assert Product(scan.setting).tangled(10).num_rows == 0

@@ -10,7 +10,7 @@ A table of maps has one row per partition and pane with events:
 
 `p0`, `p1`, …               the partition attributes
 `pane`                      the pane's number
-`first`, `last`             times of the first and the last event, in ticks
+`first`, `last`, `events`   times of the first and the last event, in ticks, and how many there are
 `middle<k>`, `scale<k>`     the `Centre` that sums of operand k are relative to, if any are centred
 `d<i>`, `i<i>`, `x<i>`      the map of part i in doubles with exponents, in integers and in keys
                             of extremes, as `Packing` has them
@@ -154,7 +154,7 @@ def map_schema(setting: Setting) -> pa.Schema:
     """The columns of a table of maps."""
     evaluators = setting.evaluators()
     fields = [(f"p{k}", _plain_type(kind)) for k, kind in enumerate(setting.partition_types)]
-    fields += [(name, pa.int64()) for name in ("pane", "first", "last")]
+    fields += [(name, pa.int64()) for name in ("pane", "first", "last", "events")]
     for operand in centred_operands(evaluators):
         fields += [(f"middle{operand}", pa.float64()), (f"scale{operand}", pa.float64())]
     for number, evaluator in enumerate(evaluators):
@@ -181,6 +181,7 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
         from_numpy(panes.window),
         from_numpy(chunk.time[panes.lo]),
         from_numpy(chunk.time[panes.hi - 1]),
+        from_numpy(panes.hi - panes.lo),
     ]
     centres: dict[int, Centre] = {}
     for operand in centred_operands(evaluators):

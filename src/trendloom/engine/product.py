@@ -135,10 +135,27 @@ class Product:
         result = put_together(plan, part_rows(plan, self._evaluators, harvests, {}, []))
         return result_table(plan, windows, self._evaluators, harvests, groups, result), tangled
 
-    def tangled(self) -> pa.Table:
-        """The tangled groups, without a product: `p0`, …, or `all` if nothing is grouped by."""
-        _, rows, heads = self._arranged()
-        return self._tangled_table(heads, rows.tangled)
+    def tangled(self, part_events: int) -> pa.Table:
+        """The tangled groups, without a product: `p0`, …, or `all` if nothing is grouped by.
+
+        `width` says how many ticks of a group have about so many events, were they spread evenly;
+        infinitely many if it has no more than that.
+        """
+        numbers, rows, heads = self._arranged()
+        table = self._tangled_table(heads, rows.tangled)
+        width = np.full(len(rows.tangled), np.inf)
+        if len(width):
+            mine = np.isin(rows.group, rows.tangled)
+            place = np.searchsorted(rows.tangled, rows.group[mine])
+            low, high, events = np.full(len(width), np.inf), -width, np.zeros(len(width))
+            columns = (numbers[name][rows.order][mine] for name in ("first", "last", "events"))
+            for change, found, column in zip(
+                (np.minimum, np.maximum, np.add), (low, high, events), columns, strict=True
+            ):
+                change.at(found, place, column.astype(np.float64))
+            parts = np.ceil(events / part_events)
+            width = np.where(parts > 1, np.maximum(1.0, (high - low) / parts), np.inf)
+        return table.append_column("width", from_numpy(width))
 
     def _arranged(self) -> tuple[dict[str, NDArray[Any]], _Sorted, list[pa.RecordBatch]]:
         """Numbers of all rows, their order, and the grouping attributes of every group."""

@@ -42,6 +42,7 @@ from trendloom.hosts.spark.sources import (
     read_row_groups,
     task_numbers,
 )
+from trendloom.hosts.spark.stages import WIDTH
 from trendloom.hosts.spark.task import Task
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from trendloom.plan.plan import Plan
+
+
+PART_EVENTS = 1 << 21
+"""A group whose events come in no order is cut by time into parts of about so many."""
 
 
 class How(Enum):
@@ -113,7 +118,11 @@ def _from_frame(
     check_overflow(frame.sparkSession, scan.may_overflow)
     task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
     wanted = frame if scan.condition is None else frame.filter(scan.condition)
-    source = Source(wanted.selectExpr(*scan.columns), read_batches(scan.arrival, named.bad_rows))
+    source = Source(
+        wanted.selectExpr(*scan.columns),
+        read_batches(scan.arrival, named.bad_rows),
+        read_parts=read_batches(scan.arrival, "error", WIDTH),
+    )
     can = mappable(task.setting)
     if how is How.COMBINE and not can:
         raise InputError(
@@ -158,22 +167,37 @@ def _combined(task: Task, source: Source) -> DataFrame:
     # Spark runs the maps once for both uses, and with adaptive execution the events are not even
     # looked at again when no group is tangled.
     schema = _tangled_schema(task)
-    tangled = exchanged.mapInArrow(stages.tangled_groups(task, schema), struct_of(schema))
+    tangled = exchanged.mapInArrow(
+        stages.tangled_groups(task, schema, PART_EVENTS), struct_of(schema)
+    )
     from pyspark.sql import functions as f
 
-    same = [f.col(f"p{k}") == f.col(name) for k, name in enumerate(schema.names)]
+    same = [f.col(f"p{k}") == f.col(name) for k, name in enumerate(schema.names[:-1])]
     if not task.group:
         same = [f.col(schema.names[0])]
-    again = source.frame.join(f.broadcast(tangled.distinct()), same, "left_semi")
-    return rows.unionAll(_exchanged(task, Source(again, source.read)))
+    # Rows without a place in the order have been refused, or dropped, when the maps were made.
+    ordered = source.frame.dropna(subset=[n for n in ("time", "tie") if n in source.frame.columns])
+    again = ordered.join(f.broadcast(tangled), same).select(*source.frame.columns, WIDTH)
+    return rows.unionAll(_combined_by_parts(task, again, source))
 
 
 def _tangled_schema(task: Task) -> pa.Schema:
     """Names of their own: the events that they are joined with have p0, p1, …"""
-    if not task.group:
-        return pa.schema([("tangled", pa.bool_())])
-    kinds = task.partition_types[: len(task.group)]
-    return pa.schema([(f"tangled{k}", kind) for k, kind in enumerate(kinds)])
+    fields = [("tangled", pa.bool_())]
+    if task.group:
+        kinds = task.partition_types[: len(task.group)]
+        fields = [(f"tangled{k}", kind) for k, kind in enumerate(kinds)]
+    return pa.schema([*fields, (WIDTH, pa.float64())])
+
+
+def _combined_by_parts(task: Task, frame: DataFrame, source: Source) -> DataFrame:
+    """Groups whose events come in no order: cut by time, so that a large one is many tasks'."""
+    assert source.read_parts is not None, "files are combined only in order"
+    packed = frame.mapInArrow(stages.pack_parts(source.read_parts, task.group), SCHEMA)
+    maps = packed.repartition("shard").mapInArrow(stages.reduce_parts(task), SCHEMA)
+    return maps.repartition("shard").mapInArrow(
+        stages.multiply(task, tangled="impossible"), struct_of(task.schema)
+    )
 
 
 def _exchanged(task: Task, source: Source) -> DataFrame:

@@ -40,6 +40,8 @@ class Source:
     read: Read
     ordered: bool = False
     """Whether tasks are known to follow one another in time."""
+    read_parts: Read | None = None
+    """The same, of events with a column `WIDTH`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,11 @@ class Reach:
         )
 
 
-def read_batches(arrival: Arrival, bad_rows: BadRows) -> Read:
-    """Batches of a DataFrame with the scan's expressions, gathered into chunks."""
+def read_batches(arrival: Arrival, bad_rows: BadRows, *also: str) -> Read:
+    """Batches of a DataFrame with the scan's expressions, gathered into chunks.
+
+    Other columns come along if they are named; then no row may lack its place in the order.
+    """
 
     def chunks(batches: Batches) -> Iterator[pa.Table]:
         held: list[pa.RecordBatch] = []
@@ -89,6 +94,8 @@ def read_batches(arrival: Arrival, bad_rows: BadRows) -> Read:
             if not arrived.num_rows:
                 continue
             own = Reach.of(arrived)
+            for name in also:
+                arrived = arrived.append_column(name, batch.column(name))
             if reach.rows >= CHUNK_ROWS or reach.is_far_from(own):
                 yield pa.Table.from_batches(held)
                 held, reach = [], Reach()

@@ -5,15 +5,19 @@ A batch plan is two or three of them with an exchange of blobs between:
     events ─ reduce to maps ──────────┐            ┌─ multiply maps ──────────────── rows
     (a DataFrame's batches,           ├─ exchange ─┤
      or row groups read here)         │            ├─ sort, run the engine ───────── rows
-    events ─ pack by partition ───────┘            └─ … its share ─ exchange ─ merge ─ rows
+    events ─ pack by partition ───────┤            ├─ … its share ─ exchange ─ merge ─ rows
+    events ─ pack by part of a group ─┘            └─ reduce ─ exchange ─ multiply ─ rows
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import pyarrow as pa
 
+from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.chunk import make_chunk
 from trendloom.engine.maps import make_maps
 from trendloom.engine.partial import merge_partials, partial_schema
 from trendloom.engine.product import Product
@@ -23,6 +27,8 @@ from trendloom.hosts.spark.blobs import SHARDS, from_blobs, to_blobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from trendloom.hosts.spark.task import Task
 
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 1 << 22
 """Events that a task holds at once before it reduces or packs them."""
 OUT_ROWS = 1 << 16
+PART, WIDTH = "part", "width"
+"""Columns of events whose group is cut by time."""
 
 
 def reduce_to_maps(task: Task, read: Read) -> Stage:
@@ -58,21 +66,62 @@ def pack_events(read: Read, key: list[str]) -> Stage:
     return stage
 
 
-def multiply(task: Task) -> Stage:
+def pack_parts(read: Read, key: list[str]) -> Stage:
+    """Events by the shard of their key and part, where a group is cut every `width` ticks."""
+
+    def stage(batches: Batches) -> Batches:
+        for chunk in read(batches):
+            time, width = (to_numpy(chunk.column(n).combine_chunks()) for n in ("time", WIDTH))
+            # Doubles round, but never two times the wrong way round, and equal times alike.
+            part = from_numpy(np.floor(time / width).astype(np.int64))
+            parts = chunk.drop_columns([WIDTH]).append_column(PART, part)
+            yield from to_blobs("events", parts, [*key, PART], SHARDS)
+
+    return stage
+
+
+def reduce_parts(task: Task) -> Stage:
+    """Packed parts → their maps. Parts of one group that met here may have others between them."""
+
+    def stage(batches: Batches) -> Batches:
+        held = [table for table in from_blobs("events", batches) if table.num_rows]
+        if not held:
+            return
+        keys = len(task.partition)
+        events = sort_events(pa.concat_tables(held).unify_dictionaries(), keys)
+        turn = _turns(events, keys)
+        for number in range(int(turn.max()) + 1):
+            mine = events.filter(from_numpy(turn == number)).drop_columns([PART])
+            yield from to_blobs("maps", make_maps(task.setting, mine), task.group, SHARDS)
+
+    return stage
+
+
+def _turns(events: pa.RecordBatch, keys: int) -> NDArray[np.int64]:
+    """Per event of a sorted batch: which of its partition's parts it is in, from 0."""
+    part = to_numpy(events.column(PART))
+    changes = np.cumsum(np.diff(part, prepend=part[:1]) != 0)
+    bounds = make_chunk(events, keys).bounds
+    before: NDArray[np.int64] = np.repeat(changes[bounds[:-1]], np.diff(bounds))
+    return changes - before
+
+
+def multiply(task: Task, *, tangled: Literal["left out", "impossible"] = "left out") -> Stage:
     """Maps → rows of the groups whose chunks follow one another in time."""
 
     def stage(batches: Batches) -> Batches:
-        rows, _ = _product(task, batches).finish()
+        rows, groups = _product(task, batches).finish()
+        assert tangled == "left out" or not groups.num_rows, "parts of a group overlap in time"
         yield from _out(task.dress(rows))
 
     return stage
 
 
-def tangled_groups(task: Task, schema: pa.Schema) -> Stage:
-    """Maps → the groups whose chunks interleave; `schema` names their columns."""
+def tangled_groups(task: Task, schema: pa.Schema, part_events: int) -> Stage:
+    """Maps → the groups whose chunks interleave, and `WIDTH`; `schema` names the columns."""
 
     def stage(batches: Batches) -> Batches:
-        tangled = _product(task, batches).tangled()
+        tangled = _product(task, batches).tangled(part_events)
         yield from _out(tangled.rename_columns(schema.names).cast(schema))
 
     return stage
