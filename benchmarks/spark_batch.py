@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EVENTS = {Size.FULL: 20_000_000, Size.QUICK: 4_000_000, Size.TINY: 8_000}
 KEYS = (1_000, 100_000)
-TURNS = {Size.FULL: 3, Size.QUICK: 2, Size.TINY: 1}
+TURNS = {Size.FULL: 2, Size.QUICK: 2, Size.TINY: 1}
 
 
 def run(size: Size) -> list[Figure]:

@@ -31,7 +31,7 @@ EVENTS = {Size.FULL: 5_000_000, Size.QUICK: 1_000_000, Size.TINY: 10_000}
 KEYS = 1_000
 BATCHES = 10
 WINDOWS = 20
-TURNS = {Size.FULL: 3, Size.QUICK: 1, Size.TINY: 1}
+TURNS = {Size.FULL: 2, Size.QUICK: 1, Size.TINY: 1}
 
 
 @cache
