@@ -17,6 +17,7 @@ from trendloom.plan.planner import plan
 
 if TYPE_CHECKING:
     from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.language.nodes import Query
     from trendloom.plan.plan import Plan
 
 
@@ -39,8 +40,7 @@ class Task:
         operand_types: tuple[pa.DataType, ...],
         partition_types: tuple[pa.DataType, ...],
     ) -> Task:
-        text = plan.query.text or to_text(plan.query)
-        return cls(text, numbers.value, axis, operand_types, partition_types)
+        return cls(_text_of(plan.query), numbers.value, axis, operand_types, partition_types)
 
     @property
     def setting(self) -> Setting:
@@ -64,6 +64,12 @@ class Task:
     def dress(self, table: pa.Table) -> pa.Table:
         """An engine's result as the caller's rows."""
         return _spark_types(dressed(self.setting.plan, table, self.axis))
+
+
+def _text_of(query: Query) -> str:
+    """As it was written, if it has not been changed since: outputs are named by their text."""
+    written = query.text
+    return written if written and plan(parse(written)).query == query else to_text(query)
 
 
 @cache
