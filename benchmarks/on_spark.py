@@ -57,6 +57,8 @@ def session() -> SparkSession:
         "spark.sql.warehouse.dir": home,
         "spark.log.level": "ERROR",
         STORE: ROCKSDB,
+        # What changed is written, not whole files: for every contender alike.
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

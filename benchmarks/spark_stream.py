@@ -1,6 +1,7 @@
 """A stream with a state per shard, beside Spark's own count and one Python state per key.
 
-Files as micro-batches, in the order of time, 1,000 keys, `local[2]`, RocksDB.
+Files as micro-batches, in the order of time, 1,000 keys, `local[2]`, RocksDB, as many tasks as
+cores.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ EVENTS = {Size.FULL: 5_000_000, Size.QUICK: 1_000_000, Size.TINY: 10_000}
 KEYS = 1_000
 BATCHES = 10
 WINDOWS = 20
+PARTITIONS, TASKS = "spark.sql.shuffle.partitions", 2
 TURNS = {Size.FULL: 2, Size.QUICK: 1, Size.TINY: 1}
 
 
@@ -62,12 +64,15 @@ def stream(count: int) -> DataFrame:
 
 def to_end(rows: DataFrame, mode: str) -> list[Any]:
     """Runs all micro-batches; the progress of each."""
+    before = session().conf.get(PARTITIONS)
+    session().conf.set(PARTITIONS, TASKS)
     home = tempfile.mkdtemp(prefix="trendloom-checkpoint-")
     query = (
         rows.writeStream.format("noop").outputMode(mode)
         .option("checkpointLocation", home).trigger(availableNow=True).start()
     )  # fmt: skip
     query.awaitTermination()
+    session().conf.set(PARTITIONS, before)
     progress = list(query.recentProgress)
     shutil.rmtree(home, ignore_errors=True)
     return progress

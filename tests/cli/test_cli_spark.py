@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_command import COUNT, LETTERS
+from cli_command import COUNT, LETTERS, trendloom
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.listener import QueryProgressEvent
 from typer.testing import CliRunner
@@ -249,10 +249,11 @@ def test_sinks_refuse_what_they_cannot_keep() -> None:
 
 
 def test_without_java_the_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own: a session that is active already is used as it is."""
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    done = call("run", "-q", COUNT, *LETTERS, "--host", "spark", "--log", "error")
-    assert done.exit_code == 1
-    assert "Spark needs Java 17, and there is no java in JAVA_HOME (/nowhere)" in done.stderr
+    done = trendloom("run", "-q", COUNT, *LETTERS, "--host", "spark", "--log", "error")
+    assert done.returncode == 1
+    assert b"Spark needs Java 17, and there is no java in JAVA_HOME (/nowhere)" in done.stderr
 
 
 def test_wrong_words_are_refused_before_spark_starts(tmp_path: Path) -> None:
@@ -284,8 +285,8 @@ def test_without_delta_the_package_is_named() -> None:
 
 def test_a_connect_server_that_is_not_there_is_told_at_once() -> None:
     words = ["run", "-q", COUNT, *LETTERS, "--host", "spark", "--remote"]
-    done = call(*words, "sc://127.0.0.1:1")
-    assert done.exit_code == 1
-    assert "No Connect server answers at sc://127.0.0.1:1: Connection refused." in done.stderr
+    done = trendloom(*words, "sc://127.0.0.1:1")
+    assert done.returncode == 1
+    assert b"No Connect server answers at sc://127.0.0.1:1: Connection refused." in done.stderr
     for wrong in ("127.0.0.1:1", "sc://127.0.0.1:port"):
-        assert "It is written sc://HOST:PORT." in call(*words, wrong).stderr
+        assert b"It is written sc://HOST:PORT." in trendloom(*words, wrong).stderr
