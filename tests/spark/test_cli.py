@@ -23,6 +23,7 @@ from spark.servers.settings import SPARK_HOME, as_options, quiet, settings
 from spark.test_bad_input import Careless
 from trendloom.cli.main import app
 from trendloom.hosts.spark import stream as spark_stream
+from trendloom.hosts.spark.jobs import Wanted, job_session
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
@@ -232,3 +233,13 @@ def test_spark_submit_runs_the_command_line(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"window_start": None, "window_end": None, "COUNT(*)": 43}
+
+
+def test_a_session_of_another_thread_is_left_running(spark: SparkSession) -> None:
+    def count() -> int:
+        with job_session(Wanted()) as found:
+            return int(found.range(3).count())
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(count).result() == 3
+    assert spark.range(4).count() == 4

@@ -68,11 +68,21 @@ def job_session(wanted: Wanted) -> Iterator[SparkSession]:
         require_java()
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     with plain_failures():
+        # A session of another thread is not active in this one, but it is what Spark hands out.
+        ours = wanted.remote is not None or not _is_running()
         spark = _remote(wanted.remote) if wanted.remote else _made(wanted)
         try:
             yield spark
         finally:
-            spark.stop()
+            if ours:
+                spark.stop()
+
+
+def _is_running() -> bool:
+    """Whether this process has a Spark already."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
 
 
 class Aside:
