@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows, key_rows
+from trendloom.engine.cells import Cells, longest_tie
 from trendloom.engine.program import grouped, ints
 from trendloom.engine.ranks import Ranking, rank, rankings_of
-from trendloom.kernels.checked import Checked
 from trendloom.kernels.counted import count_by_value
-from trendloom.kernels.extreme import ABSENT, Extreme
 from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
-from trendloom.kernels.scaled import Scaled
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.plan.lookups import lookups
 
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.inputs import Centre
-    from trendloom.engine.lanes import Extremum, Sum
     from trendloom.engine.layout import Layout
     from trendloom.engine.windows import Runs
     from trendloom.plan.plan import Part
@@ -43,19 +39,17 @@ class Ranked:
         runs: Runs,
         centres: dict[int, Centre],
     ) -> None:
-        self.part = part
-        self.chunk = chunk
-        self.slots = len(runs)
         found = lookups(part)
         assert found is not None, "only where every condition is a lookup"
         rankings = rankings_of(found)
         steps = compile_steps(part, rankings)
         width = longest_tie(chunk.order) * len(part.automaton.states)
-        self.cells = len(part.automaton.states) + 2 + width
-        self.scaled = self._scaled(layout.scaled, centres)
-        self.checked = self._checked(layout.checked)
-        self.extreme = self._extreme(layout.extremes)
-        self.found = np.zeros(self.slots, np.uint8)
+        count = len(part.automaton.states) + 2 + width
+        cells = Cells(part.automaton.variables, chunk, count, len(runs))
+        self.scaled = cells.scaled(layout.scaled, centres)
+        self.checked = cells.checked(layout.checked)
+        self.extreme = cells.extreme(layout.extremes)
+        self.found = np.zeros(len(runs), np.uint8)
         ranks = rank(part, chunk, masks, rankings)
         only_counts = layout.scaled == () and layout.checked is None and not layout.extremes
         if only_counts and not ranks.kind.any():
@@ -81,42 +75,6 @@ class Ranked:
     def fits(self) -> bool:
         """Whether no integer left the 64 bits. A sum by value may that no trend asks for."""
         return bool(self.checked.overflow[0] >= 0)
-
-    def _scaled(self, lanes: Sequence[Sum] | None, centres: dict[int, Centre]) -> Scaled:
-        cells, slots, width = self._shape(lanes)
-        return Scaled(
-            np.zeros((cells, width)),
-            np.zeros((cells, width), np.int64),
-            feeding_variables(self.part.automaton.variables, lanes or ()),
-            double_rows(self.chunk, lanes or (), centres),
-            np.zeros((slots, width)),
-            np.zeros((slots, width), np.int64),
-        )
-
-    def _checked(self, lanes: Sequence[Sum] | None) -> Checked:
-        cells, slots, width = self._shape(lanes)
-        return Checked(
-            np.zeros((cells, width), np.int64),
-            feeding_variables(self.part.automaton.variables, lanes or ()),
-            integer_rows(self.chunk, lanes or ()),
-            np.zeros((slots, width), np.int64),
-            np.zeros(1, np.int64),
-        )
-
-    def _extreme(self, lanes: Sequence[Extremum]) -> Extreme:
-        variables = self.part.automaton.variables
-        fed = [-2 if x.variable is None else variables.index(x.variable) for x in lanes]
-        steps = [0 if x.variable is not None else -1 if x.largest else 1 for x in lanes]
-        return Extreme(
-            np.full((self.cells, len(lanes)), ABSENT, np.int64),
-            np.array(fed, np.int64),
-            np.array(steps, np.int64),
-            key_rows(self.chunk, lanes),
-            np.full((self.slots, len(lanes)), ABSENT, np.int64),
-        )
-
-    def _shape(self, lanes: Sequence[Sum] | None) -> tuple[int, int, int]:
-        return (0, 0, 0) if lanes is None else (self.cells, self.slots, 1 + len(lanes))
 
 
 def compile_steps(part: Part, rankings: Sequence[Ranking], *, consuming: bool = False) -> Steps:
@@ -168,9 +126,3 @@ def compile_steps(part: Part, rankings: Sequence[Ranking], *, consuming: bool = 
         plain=ints(plain),
         final=ints(int(state in accepting) for state in range(len(states))),
     )
-
-
-def longest_tie(order: NDArray[np.int64]) -> int:
-    """The largest number of rows of one order in a row."""
-    changes = np.flatnonzero(np.diff(order)) + 1
-    return int(np.diff(np.concatenate([[0], changes, [len(order)]])).max(initial=1))

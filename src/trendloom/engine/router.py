@@ -10,25 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.cells import Cells, longest_tie
 from trendloom.engine.columns import pair_columns
-from trendloom.engine.exact import PRIMES_PER_PASS, join_residues, primes, primes_needed
-from trendloom.engine.inputs import (
-    double_rows,
-    feeding_variables,
-    integer_rows,
-    key_rows,
-    length_steps,
-)
-from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
+from trendloom.engine.exact import PRIMES_PER_PASS, join_residues, primes_needed
+from trendloom.engine.lanes import TRENDS, Lane, Sum
 from trendloom.engine.numbers import Column, Doubles, Exact
 from trendloom.engine.program import compile_predicates, compile_program
-from trendloom.kernels.checked import Checked
-from trendloom.kernels.extreme import ABSENT, Extreme
 from trendloom.kernels.members import BLOCK_BITS, BLOCK_WORDS, Members
-from trendloom.kernels.modular import Modular
 from trendloom.kernels.program import Work
 from trendloom.kernels.route import Lanes, cells_needed, route
-from trendloom.kernels.scaled import Scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,14 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.engine.inputs import Centre
+    from trendloom.kernels.checked import Checked
+    from trendloom.kernels.extreme import Extreme
+    from trendloom.kernels.modular import Modular
+    from trendloom.kernels.scaled import Scaled
     from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Part
 
     Ints = NDArray[np.int64]
 
 
-class Router:
+class Router(Cells):
     """A part's program over a chunk: the same runs, pass after pass."""
 
     def __init__(
@@ -56,17 +49,15 @@ class Router:
         work: Work,
         slots: int,
     ) -> None:
-        self.variables = part.automaton.variables
-        self.chunk = chunk
         self.masks = masks
         self.codes = codes
         self.work = work
-        self.slots = slots
         self.program = compile_program(part, semantics)
         self.predicates = compile_predicates(part, pair_columns(part, chunk))
         self.span = int((work.hi - work.lo).max(initial=0))
-        self.width = _longest_tie(chunk.order) * len(part.automaton.states)
-        self.cells = cells_needed(self.program, self.span, self.width)
+        self.width = longest_tie(chunk.order) * len(part.automaton.states)
+        cells = cells_needed(self.program, self.span, self.width)
+        super().__init__(part.automaton.variables, chunk, cells, slots)
         self.found = np.zeros(slots, np.uint8)
 
     def run(
@@ -104,51 +95,7 @@ class Router:
             self.found,
         )
 
-    # ── cells of each semiring; of width 0 where it is not in use ────────────────────────────
-
-    def scaled(
-        self, lanes: Sequence[Sum] | None, centres: dict[int, Centre], *, magnitudes: int = 0
-    ) -> Scaled:
-        cells, slots, width = self._shape(lanes)
-        return Scaled(
-            np.zeros((cells, width)),
-            np.zeros((cells, width), np.int64),
-            feeding_variables(self.variables, lanes or ()),
-            double_rows(self.chunk, lanes or (), centres, magnitudes=magnitudes),
-            np.zeros((slots, width)),
-            np.zeros((slots, width), np.int64),
-        )
-
-    def checked(self, lanes: Sequence[Sum] | None) -> Checked:
-        cells, slots, width = self._shape(lanes)
-        return Checked(
-            np.zeros((cells, width), np.int64),
-            feeding_variables(self.variables, lanes or ()),
-            integer_rows(self.chunk, lanes or ()),
-            np.zeros((slots, width), np.int64),
-            np.zeros(1, np.int64),
-        )
-
-    def modular(self, lanes: Sequence[Sum] | None, first: int, count: int) -> Modular:
-        cells, slots, width = self._shape(lanes)
-        return Modular(
-            np.zeros((cells, width * count), np.int64),
-            feeding_variables(self.variables, lanes or ()),
-            integer_rows(self.chunk, lanes or ()),
-            primes(first + count)[first:].copy(),
-            np.zeros((slots, width * count), np.int64),
-        )
-
-    def extreme(self, lanes: Sequence[Extremum]) -> Extreme:
-        cells, slots = (self.cells, self.slots) if lanes else (0, 0)
-        fed = [-2 if x.variable is None else self.variables.index(x.variable) for x in lanes]
-        return Extreme(
-            np.full((cells, len(lanes)), ABSENT, np.int64),
-            np.array(fed, np.int64),
-            length_steps(lanes),
-            key_rows(self.chunk, lanes),
-            np.full((slots, len(lanes)), ABSENT, np.int64),
-        )
+    # ── sets of events ───────────────────────────────────────────────────────────────────────
 
     def members(self, variable: str | None, base: int) -> Members:
         if variable is None:
@@ -168,9 +115,6 @@ class Router:
             np.zeros(room, np.int64),
             np.zeros(1, np.int64),
         )
-
-    def _shape(self, lanes: Sequence[Sum] | None) -> tuple[int, int, int]:
-        return (0, 0, 0) if lanes is None else (self.cells, self.slots, 1 + len(lanes))
 
     # ── passes of their own ──────────────────────────────────────────────────────────────────
 
@@ -220,9 +164,3 @@ class Router:
     def _some(self, rows: NDArray[np.bool_]) -> Work:
         work = self.work
         return Work(work.lo[rows], work.hi[rows], work.slot[rows], work.bound[rows])
-
-
-def _longest_tie(order: Ints) -> int:
-    """The largest number of rows of one order in a row."""
-    changes = np.flatnonzero(np.diff(order)) + 1
-    return int(np.diff(np.concatenate([[0], changes, [len(order)]])).max(initial=1))
