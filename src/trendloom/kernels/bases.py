@@ -2,7 +2,7 @@
 
 A map's bases differ in where they start only: every event does the same to each of them. So their
 cells lie side by side, [cell, lane, basis], and an inner loop runs over lanes and bases at once:
-one pass costs a third of what one per basis does for three of them, and less for more.
+one pass costs less than half of what one per basis does for three of them.
 
 Doubles of one basis share an exponent, as in `sprint`; where that does not suffice, each basis
 goes on by itself.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trendloom.kernels.prefix import WIDE, add_scaled, before_scaled, blocks_needed
 from trendloom.kernels.program import NO_STATE, Ints
 from trendloom.kernels.ranked import Steps
-from trendloom.kernels.ranks import Ranks, is_sparse, narrow
+from trendloom.kernels.ranks import Ranks, is_sparse, narrow, room_to_narrow
 from trendloom.kernels.scaled import plus
 
 
@@ -36,23 +36,10 @@ def count_by_value(
     write_start, write = steps.write_start, steps.write
     ranking_of, plain, final = steps.ranking, steps.plain, steps.final
     variables = arrow_start.shape[0] - 1
-    rankings = ranks.lefts.shape[0]
     indexes = ranking_of.shape[0]
     runs = first_event.shape[0]
 
-    span = 0
-    for run in range(runs):
-        if is_sparse(ranks, first_event[run], end_event[run]):
-            span = max(span, end_event[run] - first_event[run])
-    own = Ranks(
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span + 1), np.int32),
-        np.zeros(rankings, np.int64),
-        ranks.kind,
-    )
+    own = room_to_narrow(ranks, first_event, end_event)
     held_m, held_e = np.zeros(steps.states), np.zeros(steps.states, np.int64)
     new_m, new_e = np.zeros(max(width, 1)), np.zeros(max(width, 1), np.int64)
     new_state = np.empty(max(width, 1), np.int64)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from trendloom.kernels.bitset import following, insert, remove, words_needed
 from trendloom.kernels.program import NO_STATE, Ints, Work
 from trendloom.kernels.ranked import Steps
-from trendloom.kernels.ranks import Ranks, is_sparse, narrow
+from trendloom.kernels.ranks import Ranks, is_sparse, narrow, room_to_narrow
 from trendloom.kernels.route import FULL, RESULT, Lanes, emit_slot, replay, write
 from trendloom.kernels.tape import ADD, CLEAR, EMIT, ONE, TAPE_LENGTH
 
@@ -80,19 +80,7 @@ def take_next(
         for w in range(write_start[state], write_start[state + 1]):
             state_of[written[w]] = state
 
-    sparse = 0
-    for run in range(work.lo.shape[0]):
-        if is_sparse(ranks, work.lo[run], work.hi[run]):
-            sparse = max(sparse, work.hi[run] - work.lo[run])
-    own = Ranks(
-        np.zeros((rankings, sparse), np.int32),
-        np.zeros((rankings, sparse), np.int32),
-        np.zeros((rankings, sparse), np.int32),
-        np.zeros((rankings, sparse), np.int32),
-        np.zeros((rankings, sparse + 1), np.int32),
-        np.zeros(rankings, np.int64),
-        ranks.kind,
-    )
+    own = room_to_narrow(ranks, work.lo, work.hi)
     most = 1
     for ranking in range(rankings):
         most = max(most, ranks.lefts[ranking])

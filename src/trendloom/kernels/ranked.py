@@ -40,7 +40,7 @@ from trendloom.kernels.prefix import (
     blocks_needed,
 )
 from trendloom.kernels.program import NO_STATE, Ints
-from trendloom.kernels.ranks import EQUAL, ORDERED, Ranks, is_sparse, narrow
+from trendloom.kernels.ranks import EQUAL, ORDERED, Ranks, is_sparse, narrow, room_to_narrow
 from trendloom.kernels.scaled import Scaled, plus, times
 
 SPREAD = 3
@@ -273,24 +273,11 @@ def sum_by_value(
     finished = states
     first_fresh = states + 1
     variables = steps.arrow_start.shape[0] - 1
-    rankings = ranks.lefts.shape[0]
     indexes = steps.ranking.shape[0]
     runs = first_event.shape[0]
     lanes_s, lanes_c, lanes_x = scaled.m.shape[1], checked.v.shape[1], extreme.k.shape[1]
 
-    span = 0
-    for run in range(runs):
-        if is_sparse(ranks, first_event[run], end_event[run]):
-            span = max(span, end_event[run] - first_event[run])
-    own = Ranks(
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span), np.int32),
-        np.zeros((rankings, span + 1), np.int32),
-        np.zeros(rankings, np.int64),
-        ranks.kind,
-    )
+    own = room_to_narrow(ranks, first_event, end_event)
     first_block = np.zeros(indexes + 1, np.int64)
     first_item = np.zeros(indexes + 1, np.int64)
     new_state = np.empty(max(width, 1), np.int64)

@@ -118,6 +118,24 @@ def is_sparse(ranks: Ranks, lo: int, hi: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def room_to_narrow(ranks: Ranks, lo: NDArray[np.int64], hi: NDArray[np.int64]) -> Ranks:
+    """Room for `narrow`, enough for the longest of the runs `lo[r] : hi[r]` that is sparse."""
+    rankings, span = ranks.lefts.shape[0], 0
+    for run in range(lo.shape[0]):
+        if is_sparse(ranks, lo[run], hi[run]):
+            span = max(span, hi[run] - lo[run])
+    return Ranks(
+        np.zeros((rankings, span), np.int32),
+        np.zeros((rankings, span), np.int32),
+        np.zeros((rankings, span), np.int32),
+        np.zeros((rankings, span), np.int32),
+        np.zeros((rankings, span + 1), np.int32),
+        np.zeros(rankings, np.int64),
+        ranks.kind,
+    )
+
+
+@njit(cache=True, nogil=True)
 def narrow(ranks: Ranks, lo: int, hi: int, own: Ranks) -> None:
     """The places that only the events `lo : hi` have; event `lo` becomes event 0."""
     for ranking in range(ranks.lefts.shape[0]):
