@@ -72,8 +72,10 @@ def integer_rows(chunk: Chunk, lanes: Sequence[Sum]) -> Ints:
     """[lane, event], with row 0 unused: lane 0 counts."""
     if not lanes:
         return np.zeros((1, 1), np.int64)
-    unused = np.zeros(len(chunk), np.int64)
-    return np.stack([unused, *(integers(chunk, lane) for lane in lanes)])
+    rows = np.zeros((1 + len(lanes), len(chunk)), np.int64)
+    for row, lane in zip(rows[1:], lanes, strict=True):
+        row[:] = integers(chunk, lane)
+    return rows
 
 
 def double_rows(
@@ -82,7 +84,9 @@ def double_rows(
     """The same; of the first `magnitudes` lanes only the magnitudes."""
     if not lanes:
         return np.zeros((1, 1))
-    rows = np.stack([np.zeros(len(chunk)), *(doubles(chunk, lane, centres) for lane in lanes)])
+    rows = np.zeros((1 + len(lanes), len(chunk)))
+    for row, lane in zip(rows[1:], lanes, strict=True):
+        row[:] = doubles(chunk, lane, centres)
     np.abs(rows[1 : 1 + magnitudes], out=rows[1 : 1 + magnitudes])
     return rows
 

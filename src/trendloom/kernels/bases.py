@@ -1,8 +1,8 @@
 """Events → maps, all bases of a map in one pass over the events.
 
 A map's bases differ in where they start only: every event does the same to each of them. So their
-cells lie side by side, [cell, lane, basis], and an inner loop runs over lanes and bases at once:
-one pass costs less than half of what one per basis does for three of them.
+cells lie side by side, [cell, lane, basis], and an inner loop runs over lanes and bases at once.
+Bases are filled up to whole packs, so that the innermost loops have a constant length.
 
 Doubles of one basis share an exponent, as in `sprint`; where that does not suffice, each basis
 goes on by itself.
@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 
 from trendloom.kernels.checked import times_checked
 from trendloom.kernels.fold import fold_doubles
-from trendloom.kernels.plain import is_full, weigh, wraps
+from trendloom.kernels.plain import can_wrap, is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX, SHRINK
 from trendloom.kernels.sprint import FAINT
 from trendloom.kernels.table import CROWD, Table, feeds_of
 
 Floats = NDArray[np.float64]
+
+PACK = 4
+"""Bases that are worked on at once: what the processor adds in one instruction."""
 
 
 def _note(wrapped: Any, at: Any, a: Any, b: Any, total: Any) -> None:
@@ -93,11 +96,12 @@ def _add(
 ) -> bool:
     """Adds `width` sums to the values from `base`. True: some grew past the radix."""
     full = False
-    for k in range(width):
-        total = values[base + k] + sums[new + k]
-        _note(wrapped, k, values[base + k], sums[new + k], total)
-        values[base + k] = total
-        full |= is_full(total)
+    for pack in range(0, width, PACK):
+        for k in range(pack, pack + PACK):
+            total = values[base + k] + sums[new + k]
+            _note(wrapped, k, values[base + k], sums[new + k], total)
+            values[base + k] = total
+            full |= is_full(total)
     return full
 
 
@@ -112,12 +116,14 @@ def sprint_bases(
     exponent: Ints,
     feeds: NDArray[np.bool_],
     x: NDArray[Any],
+    small: bool,
     wrapped: Ints,
 ) -> int:
     """Runs events `at : end` on [cell · lane · basis] `values`; returns where it stopped.
 
-    Trends begin in basis 0 only. Stops early, between two time points, only where doubles with one
-    exponent per basis do not suffice. `wrapped` is [lane · basis].
+    Trends begin in basis 0 only, and bases are whole packs. Stops early, between two time points,
+    only where doubles with one exponent per basis do not suffice. `small` says that `x` is within
+    the radix, `wrapped` is [lane · basis].
     """
     lanes, bases = feeds.shape[2], exponent.shape[0]
     width = lanes * bases
@@ -126,68 +132,110 @@ def sprint_bases(
     unit = values.dtype.type(1)
     late = False
     target, finished, begins = table.target, table.finished, table.begins
-    source, eats = table.source, table.eats
-    steps, sources, eaten = source.shape[1], source.shape[2], eats.shape[1]
+    source, eats, sink = table.source, table.eats, table.states + 2
     finishing = table.semantics != ANY
-    sink = (table.states + 2) * width
+    steps, sources, eaten = source.shape[1], source.shape[2], eats.shape[1]
+    alone = small and steps == 1 and not can_wrap(zero)
     sums = np.zeros(CROWD * steps * width, values.dtype)
 
     while at < end:
         first = at
         point = order[at]
+        c = code[at]
         at += 1
-        while at < end and order[at] == point:
-            at += 1
-        if (at - first) * steps * width > sums.shape[0]:
-            sums = np.zeros(2 * (at - first) * steps * width, values.dtype)
-        # All events read the vectors as they were before this time point, then all write.
-        new = 0
-        for event in range(first, at):
-            c = code[event]
-            for step in range(steps):
-                if late & (begins[c, step] != 0) & (values[target[c, step] * width] == zero):
-                    return first
-                base = source[c, step, 0] * width
-                for k in range(width):
-                    sums[new + k] = values[base + k]
-                for other in range(1, sources):
-                    base = source[c, step, other] * width
+        if late & (begins[c, 0] != 0) & (values[target[c, 0] * width] == zero):
+            return first
+        if alone and (at == end or order[at] != point):
+            # Each pack stays in registers from its sources to its target.
+            full = False
+            for pack in range(0, bases, PACK):
+                c0, c1, c2, c3 = zero, zero, zero, zero
+                for lane in range(lanes):
+                    here = lane * bases + pack
+                    k = source[c, 0, 0] * width + here
+                    s0, s1, s2, s3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                    for other in range(1, sources):
+                        k = source[c, 0, other] * width + here
+                        s0, s1 = s0 + values[k], s1 + values[k + 1]
+                        s2, s3 = s2 + values[k + 2], s3 + values[k + 3]
+                    if lane == 0:
+                        if pack == 0:
+                            s0 += unit * begins[c, 0]
+                        c0, c1, c2, c3 = s0, s1, s2, s3
+                    elif feeds[c, 0, lane]:
+                        amount = x[lane, first]
+                        s0, s1 = s0 + amount * c0, s1 + amount * c1
+                        s2, s3 = s2 + amount * c2, s3 + amount * c3
+                    for which in range(eaten):
+                        k = eats[c, which] * width + here
+                        values[k], values[k + 1] = zero, zero
+                        values[k + 2], values[k + 3] = zero, zero
+                    k = target[c, 0] * width + here
+                    t0, t1 = values[k] + s0, values[k + 1] + s1
+                    t2, t3 = values[k + 2] + s2, values[k + 3] + s3
+                    values[k], values[k + 1], values[k + 2], values[k + 3] = t0, t1, t2, t3
+                    full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+                    if finishing:
+                        k = finished[c, 0] * width + here
+                        t0, t1 = values[k] + s0, values[k + 1] + s1
+                        t2, t3 = values[k + 2] + s2, values[k + 3] + s3
+                        values[k], values[k + 1], values[k + 2], values[k + 3] = t0, t1, t2, t3
+                        full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+                        k = sink * width + here
+                        values[k], values[k + 1] = zero, zero
+                        values[k + 2], values[k + 3] = zero, zero
+        else:
+            while at < end and order[at] == point:
+                at += 1
+            if (at - first) * steps * width > sums.shape[0]:
+                sums = np.zeros(2 * (at - first) * steps * width, values.dtype)
+            # All events read the vectors as they were before this time point, then all write.
+            new = 0
+            for event in range(first, at):
+                c = code[event]
+                for step in range(steps):
+                    if late & (begins[c, step] != 0) & (values[target[c, step] * width] == zero):
+                        return first
+                    base = source[c, step, 0] * width
+                    for pack in range(0, width, PACK):
+                        for k in range(pack, pack + PACK):
+                            sums[new + k] = values[base + k]
+                    for other in range(1, sources):
+                        _add(sums, new, values, source[c, step, other] * width, width, wrapped)
+                    more = unit * begins[c, step]
+                    _note(wrapped, 0, sums[new], more, sums[new] + more)
+                    sums[new] += more
+                    for lane in range(1, lanes):
+                        if feeds[c, step, lane]:
+                            amount = x[lane, event]
+                            if abs(amount) >= RADIX:
+                                return first
+                            for pack in range(0, bases, PACK):
+                                for basis in range(pack, pack + PACK):
+                                    k = lane * bases + basis
+                                    more = _weigh(amount, sums[new + basis], wrapped, k)
+                                    total = sums[new + k] + more
+                                    _note(wrapped, k, sums[new + k], more, total)
+                                    sums[new + k] = total
+                    new += width
+            for event in range(first, at):
+                c = code[event]
+                for which in range(eaten):
+                    base = eats[c, which] * width
                     for k in range(width):
-                        total = sums[new + k] + values[base + k]
-                        _note(wrapped, k, sums[new + k], values[base + k], total)
-                        sums[new + k] = total
-                more = unit * begins[c, step]
-                _note(wrapped, 0, sums[new], more, sums[new] + more)
-                sums[new] += more
-                for lane in range(1, lanes):
-                    if feeds[c, step, lane]:
-                        amount = x[lane, event]
-                        if abs(amount) >= RADIX:
-                            return first
-                        for basis in range(bases):
-                            k = lane * bases + basis
-                            more = _weigh(amount, sums[new + basis], wrapped, k)
-                            total = sums[new + k] + more
-                            _note(wrapped, k, sums[new + k], more, total)
-                            sums[new + k] = total
-                new += width
-        for event in range(first, at):
-            c = code[event]
-            for which in range(eaten):
-                base = eats[c, which] * width
-                for k in range(width):
-                    values[base + k] = zero
-        new = 0
-        full = False
-        for event in range(first, at):
-            c = code[event]
-            for step in range(steps):
-                full |= _add(values, target[c, step] * width, sums, new, width, wrapped)
-                if finishing:
-                    full |= _add(values, finished[c, step] * width, sums, new, width, wrapped)
-                    for k in range(width):
-                        values[sink + k] = zero
-                new += width
+                        values[base + k] = zero
+            new = 0
+            full = False
+            for event in range(first, at):
+                c = code[event]
+                for step in range(steps):
+                    full |= _add(values, target[c, step] * width, sums, new, width, wrapped)
+                    if finishing:
+                        full |= _add(values, finished[c, step] * width, sums, new, width, wrapped)
+                        base = sink * width
+                        for k in range(width):
+                            values[base + k] = zero
+                    new += width
         if full:
             faint = _shrink_bases(values, bases, exponent)
             unit = values.dtype.type(1)
@@ -197,6 +245,12 @@ def sprint_bases(
             if faint:
                 break
     return at
+
+
+@njit(cache=True, nogil=True)
+def _packed(bases: int) -> int:
+    """So many bases in whole packs; those that are too many stay at zero."""
+    return (bases + PACK - 1) // PACK * PACK
 
 
 @njit(cache=True, nogil=True)
@@ -224,17 +278,23 @@ def double_maps(
 
     In `silent` no trends begin; otherwise it is the table.
     """
-    bases, lanes = out_m.shape[1], var.shape[0]
+    bases, lanes = _packed(out_m.shape[1]), var.shape[0]
     cells = (table.states + 3) * lanes
     feeds = feeds_of(table, var)
     values, wrapped = np.zeros(cells * bases), np.zeros(lanes * bases, np.int64)
     exponent = np.zeros(bases, np.int64)
     m, e = np.zeros((1, cells)), np.zeros((1, cells), np.int64)
+    small = True
+    for lane in range(1, lanes):
+        for event in range(x.shape[1]):
+            small &= abs(x[lane, event]) < RADIX
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         exponent[:] = 0
-        at = sprint_bases(table, order, code, lo[run], hi[run], values, exponent, feeds, x, wrapped)
-        for basis in range(bases):
+        at = sprint_bases(
+            table, order, code, lo[run], hi[run], values, exponent, feeds, x, small, wrapped
+        )
+        for basis in range(out_m.shape[1]):
             # An exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
             for k in range(cells):
                 cell = values[k * bases + basis]
@@ -266,15 +326,17 @@ def integer_maps(
     lost: NDArray[np.bool_],
 ) -> None:
     """The same with 64-bit integers; `lost`, [row, basis], says which overflowed."""
-    bases, lanes = out.shape[1], var.shape[0]
+    bases, lanes = _packed(out.shape[1]), var.shape[0]
     feeds = feeds_of(table, var)
     values = np.zeros((table.states + 3) * lanes * bases, np.int64)
     wrapped, exponent = np.zeros(lanes * bases, np.int64), np.zeros(bases, np.int64)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         wrapped[:] = 0
-        sprint_bases(table, order, code, lo[run], hi[run], values, exponent, feeds, x, wrapped)
-        for basis in range(bases):
+        sprint_bases(
+            table, order, code, lo[run], hi[run], values, exponent, feeds, x, True, wrapped
+        )
+        for basis in range(out.shape[1]):
             for k in range(out.shape[2]):
                 out[run, basis, k] = values[k * bases + basis]
             for lane in range(lanes):
