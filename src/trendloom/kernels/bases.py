@@ -22,7 +22,7 @@ from trendloom.kernels.checked import times_checked
 from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.plain import can_wrap, is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import RADIX, SHRINK
+from trendloom.kernels.scaled import RADIX, SHRINK, within_radix
 from trendloom.kernels.sprint import FAINT
 from trendloom.kernels.table import CROWD, Table, feeds_of
 
@@ -284,10 +284,7 @@ def double_maps(
     values, wrapped = np.zeros(cells * bases), np.zeros(lanes * bases, np.int64)
     exponent = np.zeros(bases, np.int64)
     m, e = np.zeros((1, cells)), np.zeros((1, cells), np.int64)
-    small = True
-    for lane in range(1, lanes):
-        for event in range(x.shape[1]):
-            small &= abs(x[lane, event]) < RADIX
+    small = within_radix(x, lo, hi)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         exponent[:] = 0

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.program import Ints
-from trendloom.kernels.scaled import RADIX, SHRINK, plus, times
+from trendloom.kernels.scaled import RADIX, SHRINK, plus, times, within_radix
 from trendloom.kernels.sprint import FAINT, advance
 from trendloom.kernels.table import Table, counting_of, feeds_of
 
@@ -90,7 +90,7 @@ def fold_doubles(
 ) -> None:
     """Runs events `lo[r] : hi[r]` through row r of the state, for every r."""
     flag = np.zeros(1, np.int64)
-    feeds, plain = feeds_of(table, var), counting_of(table, m)
+    feeds, plain, small = feeds_of(table, var), counting_of(table, m), within_radix(x, lo, hi)
     cells = m.shape[1]
     for run in range(lo.shape[0]):
         exponent = 0
@@ -109,7 +109,7 @@ def fold_doubles(
                 e[run, k] = exponent
             if near:
                 at, exponent = advance(
-                    table, order, code, at, hi[run], m[run], exponent, plain, feeds, x, flag
+                    table, order, code, at, hi[run], m[run], exponent, plain, feeds, x, small, flag
                 )
             # Back to an exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
             for k in range(cells):
@@ -136,5 +136,5 @@ def fold_integers(
     flag = np.zeros(1, np.int64)
     feeds, plain = feeds_of(table, var), counting_of(table, values)
     for run in range(lo.shape[0]):
-        advance(table, order, code, lo[run], hi[run], values[run], 0, plain, feeds, x, flag)
+        advance(table, order, code, lo[run], hi[run], values[run], 0, plain, feeds, x, True, flag)
     return flag[0] >= 0

@@ -34,6 +34,17 @@ class Scaled(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def within_radix(x: NDArray[np.float64], lo: NDArray[np.int64], hi: NDArray[np.int64]) -> bool:
+    """Whether all of x, [lane, event], is small where the runs `lo[r] : hi[r]` are."""
+    small = True
+    if lo.shape[0] > 0:
+        for lane in range(1, x.shape[0]):
+            for event in range(lo.min(), hi.max()):
+                small &= abs(x[lane, event]) < RADIX
+    return small
+
+
+@njit(cache=True, nogil=True)
 def plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     """(m, e) + (xm, xe)."""
     if xm == 0.0:

@@ -16,6 +16,7 @@ from spark.servers.process import Server
 from spark.servers.settings import quiet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KILLS = int(os.environ.get("TRENDLOOM_KILLS", "3"))
@@ -25,16 +26,19 @@ PATIENCE = 600 + 60 * KILLS
 """Seconds for all of it."""
 
 
-def run_and_kill(driver: Path, home: Path, *arguments: str, seed: int) -> None:
+def run_and_kill(
+    driver: Path, home: Path, *arguments: str, sink_size: Callable[[], int], seed: int
+) -> None:
     """Kills the driver KILLS times, then lets it end. It gets `home`, a folder of its own, and the
     arguments; its checkpoint is in `home`, and so is the file `ended` when it has read everything.
+    `sink_size` grows with what it writes.
     """
     chance = random.Random(seed)
     within = 0
     for kill in range(KILLS):
         running = _start(driver, home, kill, arguments)
         try:
-            within += _kill_somewhere(running, home / "checkpoint", chance)
+            within += _kill_somewhere(running, home / "checkpoint", sink_size, chance)
         finally:
             running.kill()
     running = _start(driver, home, KILLS, arguments)
@@ -49,17 +53,31 @@ def _start(driver: Path, home: Path, number: int, arguments: tuple[str, ...]) ->
     return Server(f"driver-{number}", command, own, quiet(own))
 
 
-def _kill_somewhere(driver: Server, checkpoint: Path, chance: random.Random) -> bool:
-    """Mostly within a micro-batch, at times while Spark starts; whether a batch was under way."""
-    if chance.random() < 0.2:
+def _kill_somewhere(
+    driver: Server, checkpoint: Path, sink_size: Callable[[], int], chance: random.Random
+) -> bool:
+    """While Spark starts, anywhere in a micro-batch, or as soon as a micro-batch has written some
+    of its rows; whether a batch was under way.
+    """
+    moment = chance.choice(["start", "anywhere", "anywhere", "written", "written"])
+    if moment == "start":
         time.sleep(chance.uniform(1, 8))
     else:
         target = last(checkpoint / "commits") + 1 + chance.randint(0, 1)
-        while last(checkpoint / "offsets") < target or last(checkpoint / "commits") >= target:
+        while not _in_batch(checkpoint, target):
             assert driver.alive, f"ended before it was killed:\n{driver.errors}"
             if last(checkpoint / "commits") >= target:
                 target += 1
             time.sleep(0.01)
-        time.sleep(chance.uniform(0, 1.2))
+        if moment == "anywhere":
+            time.sleep(chance.uniform(0, 1.2))
+        else:
+            before = sink_size()
+            while sink_size() == before and _in_batch(checkpoint, target):
+                time.sleep(0.001)
     driver.kill()
     return last(checkpoint / "offsets") > last(checkpoint / "commits")
+
+
+def _in_batch(checkpoint: Path, batch: int) -> bool:
+    return last(checkpoint / "commits") < batch <= last(checkpoint / "offsets")

@@ -23,7 +23,8 @@ SEED = 11
 def test_a_killed_driver_goes_on_without_a_row_lost_or_twice(tmp_path: Path) -> None:
     tables = make_events(BATCHES, ROWS, SEED)
     write_events(tables, tmp_path / "events")
-    run_and_kill(DRIVER, tmp_path, seed=SEED)
+    rows = tmp_path / "rows"
+    run_and_kill(DRIVER, tmp_path, sink_size=lambda: len(list(rows.glob("*.parquet"))), seed=SEED)
 
     events = pa.concat_tables(tables)
     over = watermark(tmp_path / "checkpoint")
@@ -32,4 +33,4 @@ def test_a_killed_driver_goes_on_without_a_row_lost_or_twice(tmp_path: Path) -> 
     batch = tl.run(QUERY, events, time="t").rows()
     expected = [row for row in batch if row["window_end"] <= over]
     assert 100 < len(expected) < len(batch)
-    assert same_rows(expected, written_rows(tmp_path / "rows"), keys=["k"]) is None
+    assert same_rows(expected, written_rows(rows), keys=["k"]) is None

@@ -12,7 +12,7 @@ import pytest
 
 import trendloom as tl
 from spark.faults.events import DELAY, QUERY, make_events
-from spark.faults.killing import BATCHES, PATIENCE, run_and_kill
+from spark.faults.killing import BATCHES, KILLS, PATIENCE, run_and_kill
 from spark.faults.written import watermark
 from spark.kafka.driver_topics import DDL
 from spark.kafka.test_broker import options, texts
@@ -41,12 +41,20 @@ def test_messages_may_come_again_but_never_others(
     at = {"kafka.bootstrap.servers": broker.bootstrap, "topic": "killed-events"}
     sent.write.format("kafka").options(**at).save()
 
-    run_and_kill(DRIVER, tmp_path, broker.bootstrap, str(ROWS), seed=SEED)
+    run_and_kill(
+        DRIVER,
+        tmp_path,
+        broker.bootstrap,
+        str(ROWS),
+        sink_size=lambda: broker.size("killed-rows"),
+        seed=SEED,
+    )
 
     read = spark.read.format("kafka").options(**options(broker, "killed-rows")).load()
     messages = [(message.k, message.v) for message in texts(read).collect()]
     once = dict(messages)
     assert set(messages) == set(once.items()), "one id, two values"
+    assert KILLS < 20 or len(messages) > len(once), "no kill was late enough for messages again"
 
     over = (watermark(tmp_path / "checkpoint") - datetime(1970, 1, 1)) // MICROSECOND
     ahead = max(events["t"].to_pylist()) - over - DELAY * 1_000_000

@@ -38,6 +38,10 @@ class Broker:
         at = ["--bootstrap-server", self.bootstrap]
         self._run("org.apache.kafka.tools.TopicCommand", "--create", *at, *of)
 
+    def size(self, topic: str) -> int:
+        """Bytes of the topic's messages on disk."""
+        return sum(log.stat().st_size for log in (self._home / "data").glob(f"{topic}-*/*.log"))
+
     def stop(self) -> None:
         self._server.kill()
 
