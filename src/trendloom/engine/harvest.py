@@ -260,7 +260,9 @@ def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints)
     by_partition = _by_partition(rows, partition)
     keys_out: list[tuple[int, int, tuple[int, ...]]] = []
     for group, partitions in timeline.items():
-        points = np.unique(np.concatenate(list(partitions.values())))
+        points, *others = partitions.values()
+        if others:
+            points = np.unique(np.concatenate([points, *others]))
         keys = dict.fromkeys(key for p in partitions for key in by_partition.get(p, {}))
         for key in keys:
             keys_out.append((group, len(points), key))

@@ -112,16 +112,15 @@ def cut_panes(chunk: Chunk, runs: Runs) -> Panes | None:
     cuts = np.zeros(len(chunk) + 1, np.bool_)
     cuts[runs.lo] = True
     cuts[runs.hi] = True
+    cut = np.flatnonzero(cuts).astype(np.int64)
     # Windows of events may part simultaneous ones, which maps in turn would put in an order.
-    parted = cuts[1:-1] & (chunk.order[1:] == chunk.order[:-1])
-    parted[chunk.bounds[1:-1] - 1] = False
-    if parted.any():
+    inner = cut[(cut > 0) & (cut < len(chunk))]
+    inner = inner[chunk.order[inner] == chunk.order[inner - 1]]
+    if not np.isin(inner, chunk.bounds).all():
         return None
     place = np.cumsum(cuts) - 1
-    return Panes(
-        np.flatnonzero(cuts).astype(np.int64), place[runs.lo], place[runs.hi],
-        min(len(chunk), visits), visits,
-    )  # fmt: skip
+    events = min(len(chunk), visits)
+    return Panes(cut, place[runs.lo], place[runs.hi], events, visits)
 
 
 @dataclass(frozen=True)

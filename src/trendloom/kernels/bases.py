@@ -24,9 +24,12 @@ from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX, SHRINK
 from trendloom.kernels.sprint import FAINT
-from trendloom.kernels.table import CROWD, Table, feeds_of
+from trendloom.kernels.table import CROWD, Counting, Table, counting_of, feeds_of
 
 Floats = NDArray[np.float64]
+
+FOUR = 4
+"""Doubles that a processor adds at once."""
 
 
 def _note(wrapped: Any, at: Any, a: Any, b: Any, total: Any) -> None:
@@ -200,6 +203,145 @@ def sprint_bases(
 
 
 @njit(cache=True, nogil=True)
+def sprint_four(
+    plain: Counting,
+    finishing: bool,
+    sink: int,
+    order: Ints,
+    code: NDArray[Any],
+    at: int,
+    end: int,
+    values: NDArray[Any],
+    exponent: Ints,
+    wrapped: Ints,
+) -> tuple[int, bool]:
+    """`sprint_bases` where only trends are counted, codes have one step, and bases are FOUR.
+
+    Written out, so that four numbers are one of the processor's: a third of the time. Also returns
+    whether it stopped because one exponent per basis does not suffice any more.
+    """
+    zero = values.dtype.type(0)
+    shrink = values.dtype.type(SHRINK)
+    unit = one = values.dtype.type(1)
+    target, finished, begins, source, eats, keeps, _ = plain
+    sources, eaten = source.shape[1], eats.shape[1]
+    late = faint = False
+    sums = np.zeros(FOUR * CROWD, values.dtype)
+    w0 = w1 = w2 = w3 = 0
+    while at < end and not faint:
+        first = at
+        point = order[at]
+        at += 1
+        while at < end and order[at] == point:
+            at += 1
+        if at - first > CROWD:
+            at = first
+            break
+        alone = at - first == 1
+        stuck = False
+        s0 = s1 = s2 = s3 = zero
+        for event in range(first, at):
+            c = code[event]
+            s0, s1, s2, s3 = unit * begins[c], zero, zero, zero
+            for k in range(sources):
+                b = source[c, k] * FOUR
+                v0, v1, v2, v3 = values[b], values[b + 1], values[b + 2], values[b + 3]
+                w0 |= wraps(s0, v0, s0 + v0)
+                w1 |= wraps(s1, v1, s1 + v1)
+                w2 |= wraps(s2, v2, s2 + v2)
+                w3 |= wraps(s3, v3, s3 + v3)
+                s0, s1, s2, s3 = s0 + v0, s1 + v1, s2 + v2, s3 + v3
+            stuck |= late & (begins[c] != 0) & (values[target[c] * FOUR] == zero)
+            if not alone:
+                b = (event - first) * FOUR
+                sums[b], sums[b + 1], sums[b + 2], sums[b + 3] = s0, s1, s2, s3
+        if stuck:
+            at = first
+            break
+        full = False
+        for event in range(first, at):
+            # Of a single event the sums, and what it adds to, are read before zeros are written.
+            c = code[event]
+            b = target[c] * FOUR
+            keep = keeps[c] if alone else one
+            h0, h1 = values[b] * keep, values[b + 1] * keep
+            h2, h3 = values[b + 2] * keep, values[b + 3] * keep
+            if eaten > 0 and event == first:
+                for other in range(first, at):
+                    for k in range(eaten):
+                        z = eats[code[other], k] * FOUR
+                        values[z], values[z + 1] = zero, zero
+                        values[z + 2], values[z + 3] = zero, zero
+                if not alone:
+                    h0, h1, h2, h3 = values[b], values[b + 1], values[b + 2], values[b + 3]
+            if not alone:
+                z = (event - first) * FOUR
+                s0, s1, s2, s3 = sums[z], sums[z + 1], sums[z + 2], sums[z + 3]
+            t0, t1, t2, t3 = h0 + s0, h1 + s1, h2 + s2, h3 + s3
+            w0 |= wraps(h0, s0, t0)
+            w1 |= wraps(h1, s1, t1)
+            w2 |= wraps(h2, s2, t2)
+            w3 |= wraps(h3, s3, t3)
+            values[b], values[b + 1], values[b + 2], values[b + 3] = t0, t1, t2, t3
+            full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+            if finishing:
+                b = finished[c] * FOUR
+                h0, h1, h2, h3 = values[b], values[b + 1], values[b + 2], values[b + 3]
+                t0, t1, t2, t3 = h0 + s0, h1 + s1, h2 + s2, h3 + s3
+                w0 |= wraps(h0, s0, t0)
+                w1 |= wraps(h1, s1, t1)
+                w2 |= wraps(h2, s2, t2)
+                w3 |= wraps(h3, s3, t3)
+                values[b], values[b + 1], values[b + 2], values[b + 3] = t0, t1, t2, t3
+                full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+                z = sink * FOUR
+                values[z], values[z + 1], values[z + 2], values[z + 3] = zero, zero, zero, zero
+        if full:
+            faint = _shrink_bases(values, FOUR, exponent)
+            unit = values.dtype.type(1)
+            for _ in range(exponent[0]):
+                unit = unit * shrink
+            late = exponent[0] > 2
+    wrapped[0] |= w0
+    wrapped[1] |= w1
+    wrapped[2] |= w2
+    wrapped[3] |= w3
+    return at, faint
+
+
+@njit(cache=True, nogil=True)
+def _padded(table: Table, lanes: int, bases: int) -> int:
+    """How many bases to move: FOUR where `sprint_four` can, the others being nothing."""
+    counting = lanes == 1 and table.source.shape[1] == 1
+    return FOUR if counting and bases <= FOUR else bases
+
+
+@njit(cache=True, nogil=True)
+def _advance(
+    table: Table,
+    order: Ints,
+    code: NDArray[Any],
+    at: int,
+    end: int,
+    values: NDArray[Any],
+    exponent: Ints,
+    plain: Counting,
+    feeds: NDArray[np.bool_],
+    x: NDArray[Any],
+    wrapped: Ints,
+) -> int:
+    """The faster of the two sprints where it goes, the other where it stops."""
+    if exponent.shape[0] == FOUR and feeds.shape[1] == 1 and feeds.shape[2] == 1:
+        finishing, sink = table.semantics != ANY, table.states + 2
+        at, faint = sprint_four(
+            plain, finishing, sink, order, code, at, end, values, exponent, wrapped
+        )
+        if faint or at == end or exponent[0] > 0:
+            return at
+    return sprint_bases(table, order, code, at, end, values, exponent, feeds, x, wrapped)
+
+
+@njit(cache=True, nogil=True)
 def _start(values: NDArray[Any], states: int, lanes: int, bases: int) -> None:
     """Basis 0 has nothing, basis 1 + s one partial trend in state s."""
     values[:] = 0
@@ -224,17 +366,20 @@ def double_maps(
 
     In `silent` no trends begin; otherwise it is the table.
     """
-    bases, lanes = out_m.shape[1], var.shape[0]
+    lanes = var.shape[0]
+    bases = _padded(table, lanes, out_m.shape[1])
     cells = (table.states + 3) * lanes
-    feeds = feeds_of(table, var)
     values, wrapped = np.zeros(cells * bases), np.zeros(lanes * bases, np.int64)
+    feeds, plain = feeds_of(table, var), counting_of(table, values)
     exponent = np.zeros(bases, np.int64)
     m, e = np.zeros((1, cells)), np.zeros((1, cells), np.int64)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         exponent[:] = 0
-        at = sprint_bases(table, order, code, lo[run], hi[run], values, exponent, feeds, x, wrapped)
-        for basis in range(bases):
+        at = _advance(
+            table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, wrapped
+        )
+        for basis in range(out_m.shape[1]):
             # An exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
             for k in range(cells):
                 cell = values[k * bases + basis]
@@ -266,15 +411,16 @@ def integer_maps(
     lost: NDArray[np.bool_],
 ) -> None:
     """The same with 64-bit integers; `lost`, [row, basis], says which overflowed."""
-    bases, lanes = out.shape[1], var.shape[0]
-    feeds = feeds_of(table, var)
+    lanes = var.shape[0]
+    bases = _padded(table, lanes, out.shape[1])
     values = np.zeros((table.states + 3) * lanes * bases, np.int64)
+    feeds, plain = feeds_of(table, var), counting_of(table, values)
     wrapped, exponent = np.zeros(lanes * bases, np.int64), np.zeros(bases, np.int64)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         wrapped[:] = 0
-        sprint_bases(table, order, code, lo[run], hi[run], values, exponent, feeds, x, wrapped)
-        for basis in range(bases):
+        _advance(table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, wrapped)
+        for basis in range(out.shape[1]):
             for k in range(out.shape[2]):
                 out[run, basis, k] = values[k * bases + basis]
             for lane in range(lanes):
