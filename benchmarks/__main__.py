@@ -26,6 +26,7 @@ NAMES = (
     "real_data",
     "lookups",
     "adjacent_pairs",
+    "windows",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

@@ -17,7 +17,7 @@ from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_cor
 from benchmarks.two_step import count_trends
 
 from benchmarks import __main__ as command
-from benchmarks import events, real_data, report
+from benchmarks import events, real_data, report, windows
 
 BARS = {
     "type_grain_count": 7,
@@ -28,6 +28,7 @@ BARS = {
     "real_data": 0,
     "lookups": 5,
     "adjacent_pairs": 0,
+    "windows": 5,
 }
 
 
@@ -119,6 +120,11 @@ def test_the_table_in_python_counts_what_the_kernel_counts(semantics: str) -> No
     plan = plan_for(semantics)
     slow = by_table_in_python(plan, masks.tolist(), times.tolist())
     assert slow == pytest.approx(by_kernel(plan, masks, times))
+
+
+@pytest.mark.parametrize("within", [2, 20, 5_000])
+def test_a_counter_per_start_counts_what_the_engine_counts(within: int) -> None:
+    assert windows.same_counts(3_000, within)
 
 
 def test_an_absent_file_is_told_and_stood_in_for(

@@ -25,6 +25,7 @@ from trendloom.engine.pending import Pending
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.ranked import Ranked
 from trendloom.engine.router import Router
+from trendloom.engine.sliding import Slider, cut_panes
 from trendloom.engine.spread import spread
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.fold import fold_doubles, fold_integers
@@ -174,6 +175,21 @@ class Evaluator:
     def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
         """Moves row r of the state on by the events of run r."""
         table, codes = self.table(chunk)
+        panes = cut_panes(chunk, runs)
+        if panes is None or not panes.pay(self):
+            self._fold(chunk, table, codes, runs, state)
+            return
+        lost = Slider.of(self, chunk, panes, table, codes).move(state)
+        if len(lost) and state.integers is not None:
+            # A vector has less to add up than a map.
+            integers = state.integers.take(lost)
+            self._fold(chunk, table, codes, runs.pick(lost), State(None, integers, None))
+            state.integers.v[lost] = integers.v
+
+    def _fold(
+        self, chunk: Chunk, table: Table, codes: NDArray[Any], runs: Runs, state: State
+    ) -> None:
+        """One vector after another."""
         variables = self.part.automaton.variables
         if state.doubles is not None and self.layout.scaled is not None:
             fold_doubles(

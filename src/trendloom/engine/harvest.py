@@ -256,22 +256,23 @@ def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints)
     """
     picked: list[Ints] = []
     windows: list[Ints] = []
-    blank: list[tuple[int, Ints, int]] = []
-    by_partition: dict[int, dict[tuple[int, ...], dict[int, int]]] = {}
-    for row in range(len(rows)):
-        key = tuple(int(v) for v in rows.values[row])
-        series = by_partition.setdefault(int(partition[row]), {}).setdefault(key, {})
-        series[int(rows.window[row])] = row
+    blank: list[Ints] = []
+    by_partition = _by_partition(rows, partition)
     keys_out: list[tuple[int, int, tuple[int, ...]]] = []
     for group, partitions in timeline.items():
-        points = np.unique(np.concatenate(list(partitions.values())))
+        points, *others = partitions.values()
+        if others:
+            points = np.unique(np.concatenate([points, *others]))
         keys = dict.fromkeys(key for p in partitions for key in by_partition.get(p, {}))
         for key in keys:
             keys_out.append((group, len(points), key))
-            blank.append((group, points, len(blank)))
+            blank.append(points)
             for p, own in partitions.items():
-                series = by_partition.get(p, {}).get(key, {})
-                rows_at = np.array([series.get(int(t), -1) for t in own], np.int64)
+                mine = by_partition.get(p, {}).get(key)
+                if mine is None:
+                    continue
+                rows_at = np.full(len(own), -1, np.int64)
+                rows_at[np.searchsorted(own, rows.window[mine])] = mine
                 latest = np.searchsorted(own, points, side="right") - 1
                 at = np.where(latest >= 0, rows_at[np.maximum(latest, 0)], -1)
                 here = at >= 0
@@ -279,13 +280,27 @@ def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints)
                 windows.append(points[here])
     if not keys_out:
         return rows.take(np.zeros(0, np.int64))
-    none = np.concatenate([points for _, points, _ in blank])
-    empty = _nothing(rows, none, keys_out)
+    empty = _nothing(rows, np.concatenate(blank), keys_out)
     if not picked or not sum(len(p) for p in picked):
         return empty.merged()
     live = rows.take(np.concatenate(picked))
     live = replace(live, window=np.concatenate(windows))
     return Rows.join([live, empty]).merged()
+
+
+def _by_partition(rows: Rows, partition: Ints) -> dict[int, dict[tuple[int, ...], Ints]]:
+    """Row numbers by partition and values."""
+    columns = [rows.values[:, b] for b in range(rows.values.shape[1])]
+    order = np.lexsort([*columns, partition])
+    new = np.zeros(len(order), np.bool_)
+    new[:1] = True
+    for column in (*columns, partition):
+        new[1:] |= np.diff(column[order]) != 0
+    found: dict[int, dict[tuple[int, ...], Ints]] = {}
+    for mine in np.split(order, np.flatnonzero(new)[1:]) if len(order) else ():
+        key = tuple(int(value) for value in rows.values[mine[0]])
+        found.setdefault(int(partition[mine[0]]), {})[key] = mine
+    return found
 
 
 def _nothing(rows: Rows, window: Ints, keys: list[tuple[int, int, tuple[int, ...]]]) -> Rows:

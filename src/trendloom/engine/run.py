@@ -20,6 +20,7 @@ from trendloom.engine.groups import Groups, Partitions
 from trendloom.engine.inputs import Centre
 from trendloom.engine.partial import partial_table
 from trendloom.engine.table import part_rows, put_together, result_table
+from trendloom.engine.turnover import turnover
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -207,6 +208,8 @@ class Run:
             else:
                 done = ~in_last
                 keep = int(chunk.bounds[final])
+        if self.windows.strategy is WindowStrategy.CHANGES:
+            done &= turnover(self.evaluators, chunk, runs)
         self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
         partitions = self._groups.number(chunk)
         if partitions.continues and self.windows.strategy is WindowStrategy.SLIDING:

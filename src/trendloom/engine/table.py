@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trendloom import bigint
-from trendloom.engine.arrow import from_numpy
+from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.chunk import mark_changes
 from trendloom.engine.finish import value_column
 from trendloom.engine.harvest import EVERY, Harvest, Rows, on_change, paired
 from trendloom.language.nodes import Aggregate, Function, GroupKey
@@ -123,19 +125,29 @@ def _group_column(
 
 def _changed(plan: Plan, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_]:
     """Rows whose RETURN values differ from the group's row before (at first: from no trend)."""
-    visible: list[list[object]] = []
-    nothing: list[object] = []
+    keys = [rows.values[:, b] for b in range(rows.values.shape[1])]
+    keys.append(rows.group)
+    order = np.lexsort([rows.window, *keys])
+    first = np.zeros(len(rows), np.bool_)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= np.diff(key[order]) != 0
+    changed = np.zeros(len(rows), np.bool_)
+    from_nothing = np.zeros(len(rows), np.bool_)
     for array, output in zip(arrays, plan.outputs, strict=True):
         if isinstance(output.value, Aggregate) and not output.hidden:
-            exact = array.type == bigint.TYPE
-            visible.append([*(bigint.as_integers(array) if exact else array.to_pylist())])
+            column = array.take(from_numpy(order))
+            mark_changes(column, changed)
             counts = output.value.function is Function.COUNT and not output.value.log2
-            nothing.append(0 if counts else None)
-    before: dict[tuple[int, ...], list[object]] = {}
+            from_nothing |= to_numpy(_is_something(column, zero=counts))
     keep = np.zeros(len(rows), np.bool_)
-    for row in range(len(rows)):
-        key = (int(rows.group[row]), *(int(v) for v in rows.values[row]))
-        now = [column[row] for column in visible]
-        keep[row] = now != before.get(key, nothing)
-        before[key] = now
+    keep[order] = np.where(first, from_nothing, changed)
     return keep
+
+
+def _is_something(column: pa.Array, *, zero: bool) -> pa.Array:
+    """Whether each value differs from that of no trend: 0, or null."""
+    if not zero:
+        return column.is_valid()
+    nothing = bigint.as_text(0) if column.type == bigint.TYPE else 0
+    return pc.fill_null(pc.not_equal(column, nothing), True)

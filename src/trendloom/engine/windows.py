@@ -37,7 +37,7 @@ class Runs:
     def __len__(self) -> int:
         return len(self.lo)
 
-    def pick(self, rows: NDArray[np.bool_]) -> Runs:
+    def pick(self, rows: NDArray[np.bool_] | Ints) -> Runs:
         return Runs(self.lo[rows], self.hi[rows], self.partition[rows], self.window[rows])
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from trendloom.kernels.checked import times_checked
 from trendloom.kernels.fold import fold_doubles
-from trendloom.kernels.plain import can_wrap, is_full, weigh, wraps
+from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX, SHRINK, within_radix
 from trendloom.kernels.sprint import FAINT
@@ -135,7 +135,7 @@ def sprint_bases(
     source, eats, sink = table.source, table.eats, table.states + 2
     finishing = table.semantics != ANY
     steps, sources, eaten = source.shape[1], source.shape[2], eats.shape[1]
-    alone = small and steps == 1 and not can_wrap(zero)
+    alone = small and steps == 1
     sums = np.zeros(CROWD * steps * width, values.dtype)
 
     while at < end:
@@ -150,40 +150,55 @@ def sprint_bases(
             full = False
             for pack in range(0, bases, PACK):
                 c0, c1, c2, c3 = zero, zero, zero, zero
+                w0, w1, w2, w3 = 0, 0, 0, 0
                 for lane in range(lanes):
                     here = lane * bases + pack
                     k = source[c, 0, 0] * width + here
                     s0, s1, s2, s3 = values[k], values[k + 1], values[k + 2], values[k + 3]
                     for other in range(1, sources):
                         k = source[c, 0, other] * width + here
-                        s0, s1 = s0 + values[k], s1 + values[k + 1]
-                        s2, s3 = s2 + values[k + 2], s3 + values[k + 3]
+                        a0, a1, a2, a3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                        t0, t1, t2, t3 = s0 + a0, s1 + a1, s2 + a2, s3 + a3
+                        w0, w1 = w0 | wraps(s0, a0, t0), w1 | wraps(s1, a1, t1)
+                        w2, w3 = w2 | wraps(s2, a2, t2), w3 | wraps(s3, a3, t3)
+                        s0, s1, s2, s3 = t0, t1, t2, t3
                     if lane == 0:
                         if pack == 0:
-                            s0 += unit * begins[c, 0]
+                            more = unit * begins[c, 0]
+                            w0 |= wraps(s0, more, s0 + more)
+                            s0 += more
                         c0, c1, c2, c3 = s0, s1, s2, s3
                     elif feeds[c, 0, lane]:
-                        amount = x[lane, first]
-                        s0, s1 = s0 + amount * c0, s1 + amount * c1
-                        s2, s3 = s2 + amount * c2, s3 + amount * c3
+                        own = x[lane, first]
+                        a0 = _weigh(own, c0, wrapped, pack)
+                        a1 = _weigh(own, c1, wrapped, pack + 1)
+                        a2 = _weigh(own, c2, wrapped, pack + 2)
+                        a3 = _weigh(own, c3, wrapped, pack + 3)
+                        t0, t1, t2, t3 = s0 + a0, s1 + a1, s2 + a2, s3 + a3
+                        w0, w1 = w0 | wraps(s0, a0, t0), w1 | wraps(s1, a1, t1)
+                        w2, w3 = w2 | wraps(s2, a2, t2), w3 | wraps(s3, a3, t3)
+                        s0, s1, s2, s3 = t0, t1, t2, t3
                     for which in range(eaten):
                         k = eats[c, which] * width + here
                         values[k], values[k + 1] = zero, zero
                         values[k + 2], values[k + 3] = zero, zero
-                    k = target[c, 0] * width + here
-                    t0, t1 = values[k] + s0, values[k + 1] + s1
-                    t2, t3 = values[k + 2] + s2, values[k + 3] + s3
-                    values[k], values[k + 1], values[k + 2], values[k + 3] = t0, t1, t2, t3
-                    full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
-                    if finishing:
-                        k = finished[c, 0] * width + here
-                        t0, t1 = values[k] + s0, values[k + 1] + s1
-                        t2, t3 = values[k + 2] + s2, values[k + 3] + s3
+                    for end_cell in range(1 + finishing):
+                        k = (finished[c, 0] if end_cell else target[c, 0]) * width + here
+                        a0, a1, a2, a3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                        t0, t1, t2, t3 = s0 + a0, s1 + a1, s2 + a2, s3 + a3
+                        w0, w1 = w0 | wraps(s0, a0, t0), w1 | wraps(s1, a1, t1)
+                        w2, w3 = w2 | wraps(s2, a2, t2), w3 | wraps(s3, a3, t3)
                         values[k], values[k + 1], values[k + 2], values[k + 3] = t0, t1, t2, t3
                         full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+                    if finishing:
                         k = sink * width + here
                         values[k], values[k + 1] = zero, zero
                         values[k + 2], values[k + 3] = zero, zero
+                # A basis is lost by any of its lanes.
+                wrapped[pack] |= w0
+                wrapped[pack + 1] |= w1
+                wrapped[pack + 2] |= w2
+                wrapped[pack + 3] |= w3
         else:
             while at < end and order[at] == point:
                 at += 1

@@ -34,26 +34,6 @@ def _overload_wraps(a: Any, b: Any, total: Any) -> Any:
     return sign
 
 
-def can_wrap(value: Any) -> bool:
-    """Whether it is an integer."""
-    return not isinstance(value, float)
-
-
-@overload(can_wrap)
-def _overload_can_wrap(value: Any) -> Any:
-    if value == types.float64:
-
-        def never(value: Any) -> bool:
-            return False
-
-        return never
-
-    def always(value: Any) -> bool:
-        return True
-
-    return always
-
-
 def is_full(total: Any) -> bool:
     """Whether a double grew past the radix; integers never do."""
     return isinstance(total, float) and abs(total) >= RADIX

@@ -21,6 +21,7 @@ from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet, emptied
 from trendloom.engine.live.waiting import Waiting, pair_numbers
 from trendloom.engine.sort import sort_events
+from trendloom.engine.turnover import turnover
 from trendloom.engine.windows import Runs
 from trendloom.plan.plan import WindowStrategy
 
@@ -129,7 +130,8 @@ class Events:
         early = runs.window < before
         last_of_partition = np.append(np.diff(runs.partition) != 0, True)
         last_early = early & (last_of_partition | np.append(~early[1:], True))
-        runs = runs.pick(last_early | (~early & (runs.window < now)))
+        changed = turnover(self.evaluators, chunk, runs)
+        runs = runs.pick(last_early | (~early & (runs.window < now) & changed))
         sheet.add_points(runs, partitions)
         sheet.add_runs(chunk, runs, partitions)
         rows = sheet.rows()

@@ -11,7 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trendloom.language.nodes import Aggregate, Function, Length, Occurrences, Semantics, Values
+from trendloom.language.nodes import (
+    Aggregate,
+    CountWindow,
+    Duration,
+    Function,
+    Length,
+    Occurrences,
+    Semantics,
+    TimeWindow,
+    Values,
+)
 from trendloom.plan.lookups import lookups
 from trendloom.plan.plan import WindowStrategy
 
@@ -45,6 +55,20 @@ def streams(plan: Plan) -> bool:
     """Whether vectors, and no events, wait between batches."""
     simple = plan.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
     return simple and all(folds(plan, part) for part in plan.all_parts)
+
+
+def slides(plan: Plan) -> bool:
+    """Whether windows that overlap are made of maps of panes, where these cost less."""
+    match plan.window:
+        case TimeWindow(within=within, slide=Duration() as slide):
+            overlaps = slide.nanoseconds < within.nanoseconds
+        case TimeWindow():
+            overlaps = True
+        case CountWindow(within=count, slide=step):
+            overlaps = step < count
+        case None:
+            overlaps = False
+    return overlaps and all(folds(plan, part) for part in plan.all_parts)
 
 
 def numbers(plan: Plan) -> str:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from trendloom.language.nodes import Occurrences, Semantics, Values
 from trendloom.pattern.automaton import DEAD
 from trendloom.pattern.picture import state_names
-from trendloom.plan.explaining.algorithm import distinct, folds, numbers, ranks, streams
+from trendloom.plan.explaining.algorithm import (
+    distinct,
+    folds,
+    numbers,
+    ranks,
+    slides,
+    streams,
+)
 from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
 
 if TYPE_CHECKING:
@@ -44,17 +51,28 @@ def growth(plan: Plan, part: Part) -> str:
     return SORTING if looks_back else LINEAR
 
 
-def repetition(windows_per_event: int | None) -> str | None:
+def repetition(plan: Plan, windows_per_event: int | None, vectors: str) -> str | None:
     """How often an event is looked at for the windows it is in, if more than once."""
+    if windows_per_event == 1:
+        return None
     if windows_per_event is None:
-        return "in every run whose window holds it: O(n · events in the window)"
-    return f"in each of {windows_per_event} overlapping windows" if windows_per_event > 1 else None
+        each, cost = "in every run whose window holds it", ": O(n · events in the window)"
+    else:
+        each, cost = f"in each of {windows_per_event} overlapping windows", ""
+    if slides(plan):
+        return f"× {vectors} of a map, or {each}"
+    return each + cost
+
+
+def map_vectors(part: Part) -> str:
+    """What a map has: one for trends that begin inside, and one per state that they come in."""
+    return f"{1 + len(part.automaton.states)} vectors"
 
 
 def time(plan: Plan, part: Part, windows_per_event: int | None) -> tuple[str, ...]:
     """What one event costs, and what multiplies it."""
     lines = [_step(plan, part)]
-    repeated = repetition(windows_per_event)
+    repeated = repetition(plan, windows_per_event, map_vectors(part))
     if repeated is not None:
         lines.append(repeated)
     for binding in part.bindings:
@@ -78,7 +96,8 @@ def memory(plan: Plan) -> str:
         states = " + ".join(str(len(part.automaton.states)) for part in parts)
         many = "state" if states == "1" else "states"
         per = "partition" if plan.window is None else "open window"
-        words = f"one vector per {per}, {states} {many} × {numbers(plan)}, however many events"
+        rest = "a map per pane" if slides(plan) else "however many events"
+        words = f"one vector per {per}, {states} {many} × {numbers(plan)}, {rest}"
     else:
         sliding = plan.strategy is WindowStrategy.SLIDING
         words = (
@@ -89,6 +108,8 @@ def memory(plan: Plan) -> str:
         vectors = any(folds(plan, part) for part in parts)
         if vectors and plan.strategy in (WindowStrategy.CHANGES, WindowStrategy.COUNTED):
             words += ", a vector per run"
+        if slides(plan):
+            words += ", a map per pane"
     # Partitions of one group are added up at the end.
     return f"{words}; all result rows" if plan.scan.partition or plan.window else words
 

@@ -15,7 +15,7 @@ from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import algorithm, distinct, ranks, streams
+from trendloom.plan.explaining.algorithm import algorithm, distinct, ranks, slides, streams
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
@@ -198,7 +198,7 @@ def gather(plan: Plan) -> Facts:
         ),
         window=window,
         parts=parts,
-        cost=CostFacts(_time(parts, window), costs.memory(plan), streams(plan)),
+        cost=CostFacts(_time(plan, parts, window), costs.memory(plan), streams(plan)),
         result=ResultFacts(
             _rows(plan),
             "exponential" if plan.exponential else "polynomial",
@@ -210,7 +210,7 @@ def gather(plan: Plan) -> Facts:
 
 
 def _window(plan: Plan) -> WindowFacts:
-    strategy = plan.strategy.value
+    strategy = _strategy(plan)
     match plan.window:
         case None:
             return WindowFacts(strategy, None, None, 1)
@@ -223,6 +223,13 @@ def _window(plan: Plan) -> WindowFacts:
             assert step is not None
             every = ceil(length.nanoseconds / step.nanoseconds)
             return WindowFacts(strategy, to_text(length), to_text(step), every)
+
+
+def _strategy(plan: Plan) -> str:
+    if not slides(plan):
+        return plan.strategy.value
+    each = "time point with other trends" if plan.strategy is WindowStrategy.CHANGES else "window"
+    return f"two stacks, or a run per {each}"
 
 
 # ── parts ────────────────────────────────────────────────────────────────────────────────────
@@ -325,13 +332,13 @@ def _few(names: tuple[str, ...]) -> str:
 # ── the whole ────────────────────────────────────────────────────────────────────────────────
 
 
-def _time(parts: tuple[PartFacts, ...], window: WindowFacts) -> str:
+def _time(plan: Plan, parts: tuple[PartFacts, ...], window: WindowFacts) -> str:
     if len(parts) == 1:
         return "; ".join(parts[0].time)
     growths = (costs.LINEAR, costs.SORTING, costs.QUADRATIC)
     slowest = max(parts, key=lambda part: growths.index(part.growth))
     words = f"that of {len(parts)} automata together, {slowest.growth} in the events of a window"
-    repeated = costs.repetition(window.windows_per_event)
+    repeated = costs.repetition(plan, window.windows_per_event, "the vectors")
     return words if repeated is None else f"{words}; {repeated}"
 
 
