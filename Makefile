@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGES := $(VENV)/.packages
 STAMP := $(VENV)/.stamp
 JARS := .jars
 UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
@@ -10,13 +11,16 @@ UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml requirements.lock
+$(PACKAGES): pyproject.toml requirements.lock
 	@command -v uv >/dev/null 2>&1 || test -x $(VENV)/uv/bin/uv || \
 		{ $(PYTHON) -m venv $(VENV)/uv && $(VENV)/uv/bin/python -m pip install -q uv; }
 	@test -x $(BIN)/python || $(UV) venv -q --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install -q --python $(BIN)/python --no-deps -e .
-	@echo "Compiling the kernels, once: up to a minute."
+	@touch $@
+
+$(STAMP): $(PACKAGES)
+	@echo "Compiling the kernels, once: a minute or two."
 	$(BIN)/trendloom warm-up
 	@touch $@
 
@@ -25,17 +29,17 @@ lock:
 	$(UV) pip compile -q --universal --python-version 3.11 --all-extras --group dev --generate-hashes \
 		--no-annotate --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
 
-lint: setup
+lint: $(PACKAGES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: setup
+format: $(PACKAGES)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Spark takes both cores by itself: its tests run in one process, after the others.
+# One after the other here, so that one can watch; `.ci/run` has two of them run side by side.
 test: test-local test-spark
 
 test-local: setup
@@ -48,7 +52,7 @@ test-cluster: setup
 	$(BIN)/pytest --timeout 600 tests/spark/cluster
 
 test-kafka: setup jars
-	$(BIN)/pytest tests/spark/kafka
+	$(BIN)/pytest --timeout 600 tests/spark/kafka
 
 # Kafka's broker, and Spark's connector to it, by the Java world's own client.
 jars: $(JARS)/broker/.stamp $(JARS)/connector/.stamp

@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.events import A
 from trendloom import query
+from trendloom.engine.arrow import read_only
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
@@ -60,6 +61,7 @@ def ends_of(plan: Plan) -> list[int]:
 def by_kernel(plan: Plan, masks: NDArray[np.uint8], times: NDArray[np.int64]) -> float:
     """The compiled loop alone, over all events at once. The count's logarithm."""
     table, ends = table_of(plan), ends_of(plan)
+    times, masks = read_only(times), read_only(masks)
     shape = (1, table.states + 3)
     lo, hi = np.zeros(1, np.int64), np.array([len(masks)])
     count_only = np.array([-2])

@@ -185,6 +185,7 @@ def _compiled(task: Task) -> Any:
 
 
 def fold(task: Task, events: pd.DataFrame) -> tuple[float, float]:
+    from trendloom.engine.arrow import read_only
     from trendloom.kernels.fold import fold_doubles
 
     events = events.sort_values("time", kind="stable")
@@ -192,7 +193,8 @@ def fold(task: Task, events: pd.DataFrame) -> tuple[float, float]:
     m, e = np.zeros((1, 10)), np.zeros((1, 10), np.int64)
     x = np.stack([np.zeros(rows), events["x0"].fillna(0).to_numpy(np.float64), np.ones(rows)])
     fold_doubles(
-        table, events["time"].to_numpy(np.int64), events["mask"].to_numpy(np.uint8),
+        table,
+        read_only(events["time"].to_numpy(np.int64)), read_only(events["mask"].to_numpy(np.uint8)),
         np.array([0]), np.array([rows]), m[:, : (table.states + 3) * 2],
         e[:, : (table.states + 3) * 2], np.array([-2, 0]), x[:2],
     )  # fmt: skip

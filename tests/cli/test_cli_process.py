@@ -101,7 +101,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert message == b""
 
 
-def test_ctrl_c_is_quiet() -> None:
+def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "trendloom.cli.main", "run", "-q", COUNT, "--time", "t"]
     # It waits for events that never come.
     with subprocess.Popen(
@@ -109,10 +109,15 @@ def test_ctrl_c_is_quiet() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        time.sleep(3)
+        # The folder for what it reads is made just before: by then everything is imported.
+        end = time.monotonic() + 60
+        while not any(tmp_path.iterdir()) and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(1)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from spark.servers.cluster import Cluster
 from spark.servers.connect import start_connect
 from spark.servers.kafka import Broker
-from spark.servers.settings import quiet, settings
+from spark.servers.settings import light, quiet, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv(key, value)
     builder = SparkSession.builder.master("local[2]").appName("trendloom tests")
     builder = builder.config("spark.driver.memory", "2g")
-    for key, value in settings(home).items():
+    for key, value in {**settings(home), **light()}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     yield session

@@ -31,6 +31,17 @@ def to_numpy(column: pa.Array) -> NDArray[Any]:
     return np.frombuffer(values, kind, count=size, offset=skipped * kind.itemsize)
 
 
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, not to be written.
+
+    To numba that is a type of its own, and a kernel is compiled once per type: what comes from
+    Arrow is read-only at times, so what kernels only read always is.
+    """
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
     """int64, float64 or bool; null where `missing`."""
     validity = None if missing is None else _packed(~missing)

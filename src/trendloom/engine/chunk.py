@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.arrow import from_numpy, read_only, to_numpy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Whole time points of sorted events. `order` tells which of two events is earlier."""
+    """Whole time points of sorted events. `order` tells which of two events is earlier.
+
+    Times, order and masks are read-only.
+    """
 
     batch: pa.RecordBatch
     keys: int
@@ -66,7 +69,7 @@ def make_chunk(batch: pa.RecordBatch, keys: int) -> Chunk:
         order = np.cumsum(points)
     bounds = np.append(np.flatnonzero(starts), rows).astype(np.int64)
     mask = to_numpy(batch.column("mask"))
-    return Chunk(batch, keys, time, order, mask, bounds)
+    return Chunk(batch, keys, read_only(time), read_only(order), read_only(mask), bounds)
 
 
 def mark_changes(column: pa.Array, changes: NDArray[np.bool_]) -> None:

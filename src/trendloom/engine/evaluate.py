@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trendloom.engine.arrow import from_numpy
+from trendloom.engine.arrow import from_numpy, read_only
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
@@ -245,7 +245,9 @@ class Evaluator:
         types = [self.letter_types[bits[0]] for bits in self.part.bits]
         if len(types) <= SMALL_MASK:
             alone = len(types) == len(self.letter_types)
-            codes = chunk.mask if alone else self._masks(chunk).astype(np.uint16)
+            # As wide as a scan of these letters alone has them: no further type for the kernels.
+            width = np.uint8 if len(types) <= 8 else np.uint16
+            codes = chunk.mask if alone else read_only(self._masks(chunk).astype(width))
             return compile_table(self.part, self.semantics, possible_masks(types)), codes
         distinct, codes = np.unique(self._masks(chunk), return_inverse=True)
         return compile_table(self.part, self.semantics, [int(m) for m in distinct]), codes

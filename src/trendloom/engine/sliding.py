@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.arrow import read_only
 from trendloom.engine.inputs import (
     double_rows,
     feeding_variables,
@@ -138,10 +139,9 @@ class Slider:
     def of(
         cls, evaluator: Evaluator, chunk: Chunk, panes: Panes, table: Table, codes: NDArray[Any]
     ) -> Slider:
-        """Of arrays that are the same to the compiler, whoever made them: it takes seconds."""
-        order, wide = chunk.order.view(), codes.astype(np.int64)
-        order.flags.writeable = wide.flags.writeable = False
-        return cls(evaluator, chunk, panes, table, order, wide)
+        """Of codes that are the same to the compiler, however wide they are: it takes seconds."""
+        wide = read_only(codes.astype(np.int64))
+        return cls(evaluator, chunk, panes, table, chunk.order, wide)
 
     def move(self, state: State) -> Ints:
         """Moves row r of the state on by the panes of run r; returns the rows to do otherwise.

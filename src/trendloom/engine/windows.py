@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.arrow import read_only
 from trendloom.errors import InputError, LimitError, QueryMeaningError
 from trendloom.kernels import windows as kernel
 from trendloom.language.nodes import CountWindow, Duration, TimeWindow
@@ -71,6 +72,7 @@ class Windows:
 
     def runs_over(self, time: Ints, bounds: Ints) -> Runs:
         """The runs of sorted rows: partition p is rows `bounds[p] : bounds[p + 1]`."""
+        time = read_only(time)
         match self.strategy:
             case WindowStrategy.WHOLE:
                 count = len(bounds) - 1

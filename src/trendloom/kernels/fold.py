@@ -93,7 +93,8 @@ def fold_doubles(
     feeds, plain, small = feeds_of(table, var), counting_of(table, m), within_radix(x, lo, hi)
     cells = m.shape[1]
     for run in range(lo.shape[0]):
-        exponent = 0
+        # A plain 0 is a type of its own to numba, for which `advance` would be compiled once more.
+        exponent = np.int64(0)
         for k in range(cells):
             exponent = max(exponent, e[run, k])
         near = exponent < 1 << 30

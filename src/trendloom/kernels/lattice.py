@@ -138,4 +138,6 @@ def fold_extremes(
     """Runs events `lo[r] : hi[r]` through row r of the state, for every r."""
     feeds = feeds_of(table, var)
     for run in range(lo.shape[0]):
-        move_keys(table, order, code, lo[run], hi[run], keys[run], 1, feeds, step, key)
+        # Not a plain 1: for numba that is another type than the number of bases elsewhere.
+        one = np.int64(1)
+        move_keys(table, order, code, lo[run], hi[run], keys[run], one, feeds, step, key)

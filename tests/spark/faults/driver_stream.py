@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 
 import trendloom as tl
 from spark.faults.events import DDL, DELAY, QUERY
-from spark.servers.settings import settings
+from spark.servers.settings import light, settings
 
 
 def main(home: Path, own: Path) -> None:
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
-    for key, value in settings(own).items():
+    for key, value in {**settings(own), **light()}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     reader = session.readStream.schema(DDL).option("maxFilesPerTrigger", 1)

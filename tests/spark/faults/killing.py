@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KILLS = int(os.environ.get("TRENDLOOM_KILLS", "3"))
-BATCHES = 12 + KILLS
+BATCHES = 6 + 2 * KILLS
 """Micro-batches that the events last for: no kill lets more than two of them pass."""
 PATIENCE = 600 + 60 * KILLS
 """Seconds for all of it."""

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 import trendloom as tl
 from spark.faults.events import DELAY, QUERY
-from spark.servers.settings import settings
+from spark.servers.settings import light, settings
 from trendloom.hosts.spark.places import Place
 from trendloom.hosts.spark.sinks import Keyed, Sink
 
@@ -19,7 +19,7 @@ DDL = "t BIGINT, type STRING, k BIGINT, x BIGINT"
 
 def main(home: Path, own: Path, bootstrap: str, rows_at_once: str) -> None:
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
-    for key, value in settings(own).items():
+    for key, value in {**settings(own), **light()}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     reader = session.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)

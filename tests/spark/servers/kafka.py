@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from spark.servers.process import Server, free_port
-from spark.servers.settings import JARS
+from spark.servers.settings import JARS, JVM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ class Broker:
         self._server.kill()
 
     def _java(self, main: str, *arguments: str) -> list[str]:
-        memory = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC"]
+        memory = ["-Xms64m", "-Xmx384m", *JVM.split()]
         log = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
         return ["java", *memory, log, "-cp", f"{JARS / 'broker'}/*", main, *arguments]
 

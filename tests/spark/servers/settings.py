@@ -10,7 +10,11 @@ import pyspark
 
 ROOT = Path(__file__).parents[3]
 JARS = ROOT / ".jars"
+PATH = os.environ.get("PYTHONPATH")
+"""The caller's own, as it is before any test changes it."""
 SPARK_HOME = Path(pyspark.__file__).parent
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For JVMs that live for seconds or minutes: compiling well costs them more than it saves."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
@@ -22,7 +26,9 @@ def environment() -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT / "tests"),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT / "tests"), PATH))),
+        "SPARK_DAEMON_JAVA_OPTS": JVM,
+        "SPARK_LAUNCHER_OPTS": JVM,
     }
 
 
@@ -36,7 +42,10 @@ def settings(home: Path) -> dict[str, str]:
     chosen = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={home} -Djava.io.tmpdir={home}",
+        "spark.driver.extraJavaOptions": (
+            f"{JVM} -Dderby.system.home={home} -Djava.io.tmpdir={home}"
+        ),
+        "spark.executor.extraJavaOptions": JVM,
         "spark.jars": connector(),
         "spark.local.dir": str(home / "local"),
         "spark.sql.session.timeZone": "UTC",
@@ -47,6 +56,19 @@ def settings(home: Path) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
     }
     return {key: value for key, value in chosen.items() if value}
+
+
+def light() -> dict[str, str]:
+    """For sessions that run very many queries over very few rows.
+
+    A Connect server, a cluster and `spark-submit` do without: there Spark is as users have it.
+    """
+    return {
+        "spark.python.daemon.module": "spark.servers.daemon",
+        # Spark writes, compiles and loads Java for every query, and interprets it a few times.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
 
 
 def as_options(chosen: dict[str, str]) -> list[str]:

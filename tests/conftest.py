@@ -1,0 +1,44 @@
+"""What the tests of several folders share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trendloom.hosts.scan import duck
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+HERE = Path(__file__).parent
+MANY_CASES = ("engine", "generated")
+"""Folders whose tests are about what comes after the scan."""
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duck.connect() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def one_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of generated cases share a database, each with a connection of its own.
+
+    To make and remove one took a fourth of a case's time. Registered events and the time zone are
+    a connection's; in all other folders every query has its own database, as users' queries do.
+    """
+    if request.path.relative_to(HERE).parts[0] not in MANY_CASES:
+        return
+    shared: duckdb.DuckDBPyConnection = request.getfixturevalue("database")
+
+    def connect(*_: object) -> duckdb.DuckDBPyConnection:
+        own = shared.cursor()
+        own.execute("SET TimeZone = 'UTC'")
+        return own
+
+    monkeypatch.setattr(duck, "connect", connect)
