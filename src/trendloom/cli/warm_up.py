@@ -15,6 +15,13 @@ QUERIES = (
     "RETURN COUNT(*) PATTERN A+ WITHIN 2 s",
     "RETURN COUNT(*) PATTERN A+ WITHIN 2 EVENTS SLIDE 1 EVENTS",
 )
+OVERLAPPING = (
+    "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) WITHIN 300 s SLIDE 1 s",
+    "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) SEMANTICS next WITHIN 300 s SLIDE 1 s",
+    "RETURN MIN(A.x), MAX(LENGTH(*)) PATTERN SEQ(A+, B) WITHIN 300 s SLIDE 1 s",
+    "RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 300 s",
+)
+"""Windows that hold enough of the many events for maps to pay."""
 SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
     "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
@@ -23,6 +30,7 @@ EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
 ]
+MANY_EVENTS = [{"time": t, "type": "AB"[t % 2], "x": t % 2} for t in range(400)]
 
 
 def warm_up() -> None:
@@ -35,6 +43,8 @@ def warm_up() -> None:
     started = time.perf_counter()
     for query in QUERIES:
         run(query, EVENTS, time="time", type="type")
+    for query in OVERLAPPING:
+        run(query, MANY_EVENTS, time="time", type="type")
     for query in SHARDED:
         _as_workers_do(query)
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")
