@@ -94,7 +94,7 @@ def fold_doubles(
     cells = m.shape[1]
     for run in range(lo.shape[0]):
         # A plain 0 is a type of its own to numba, for which `advance` would be compiled once more.
-        exponent = np.int64(0)
+        exponent = int(np.int64(0))
         for k in range(cells):
             exponent = max(exponent, e[run, k])
         near = exponent < 1 << 30

@@ -139,5 +139,5 @@ def fold_extremes(
     feeds = feeds_of(table, var)
     for run in range(lo.shape[0]):
         # Not a plain 1: for numba that is another type than the number of bases elsewhere.
-        one = np.int64(1)
+        one = int(np.int64(1))
         move_keys(table, order, code, lo[run], hi[run], keys[run], one, feeds, step, key)
