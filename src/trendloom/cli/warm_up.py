@@ -17,10 +17,16 @@ SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
     "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
 )
+OVERLAPPING = (
+    "RETURN COUNT(*), SUM(A.x), MAX(A.x) PATTERN (SEQ(A+, B))+ WITHIN 300 s",
+    "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A, B) WITHIN 300 s",
+)
+"""Over so many events that maps cost less than a vector per window."""
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
 ]
+MANY = [{"time": t, "type": "AB"[t % 2], "x": 1} for t in range(400)]
 
 
 def warm_up() -> None:
@@ -33,6 +39,8 @@ def warm_up() -> None:
     started = time.perf_counter()
     for query in QUERIES:
         run(query, EVENTS, time="time", type="type")
+    for query in OVERLAPPING:
+        run(query, MANY, time="time", type="type")
     for query in SHARDED:
         _as_workers_do(query)
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")

@@ -154,9 +154,10 @@ class Slider:
             x = integer_rows(self.chunk, layout.checked or ())
             v, tags = state.integers.v.copy(), np.zeros_like(state.integers.v)
             self._slide_sums(checked, self._variables(layout.checked or ()), x, v, tags)
-            fits = ~tags.any(axis=1)
-            state.integers.v[fits] = v[fits]
-            lost = np.flatnonzero(~fits)
+            if tags.any():
+                lost = np.flatnonzero(tags.any(axis=1))
+                v[lost] = state.integers.v[lost]
+            state.integers.v[:] = v
         if scaled is not None and state.doubles is not None:
             reals = double_rows(self.chunk, layout.scaled or (), self.evaluator.centres)
             var = self._variables(layout.scaled or ())

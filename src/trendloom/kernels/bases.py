@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from trendloom.kernels.checked import times_checked
 from trendloom.kernels.fold import fold_doubles
-from trendloom.kernels.plain import is_full, weigh, wraps
+from trendloom.kernels.plain import is_full, sign, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX, SHRINK
 from trendloom.kernels.sprint import FAINT
@@ -222,7 +222,7 @@ def sprint_four(
     """
     zero = values.dtype.type(0)
     shrink = values.dtype.type(SHRINK)
-    unit = one = values.dtype.type(1)
+    unit = values.dtype.type(1)
     target, finished, begins, source, eats, keeps, _ = plain
     sources, eaten = source.shape[1], eats.shape[1]
     late = faint = False
@@ -232,70 +232,72 @@ def sprint_four(
         first = at
         point = order[at]
         at += 1
-        while at < end and order[at] == point:
-            at += 1
-        if at - first > CROWD:
-            at = first
-            break
-        alone = at - first == 1
-        stuck = False
-        s0 = s1 = s2 = s3 = zero
-        for event in range(first, at):
-            c = code[event]
+        full = False
+        if at == end or order[at] != point:
+            c = code[first]
             s0, s1, s2, s3 = unit * begins[c], zero, zero, zero
             for k in range(sources):
                 b = source[c, k] * FOUR
-                v0, v1, v2, v3 = values[b], values[b + 1], values[b + 2], values[b + 3]
-                w0 |= wraps(s0, v0, s0 + v0)
-                w1 |= wraps(s1, v1, s1 + v1)
-                w2 |= wraps(s2, v2, s2 + v2)
-                w3 |= wraps(s3, v3, s3 + v3)
-                s0, s1, s2, s3 = s0 + v0, s1 + v1, s2 + v2, s3 + v3
-            stuck |= late & (begins[c] != 0) & (values[target[c] * FOUR] == zero)
-            if not alone:
-                b = (event - first) * FOUR
-                sums[b], sums[b + 1], sums[b + 2], sums[b + 3] = s0, s1, s2, s3
-        if stuck:
-            at = first
-            break
-        full = False
-        for event in range(first, at):
-            # Of a single event the sums, and what it adds to, are read before zeros are written.
-            c = code[event]
+                s0 += values[b]
+                s1 += values[b + 1]
+                s2 += values[b + 2]
+                s3 += values[b + 3]
+                w0, w1, w2, w3 = w0 | sign(s0), w1 | sign(s1), w2 | sign(s2), w3 | sign(s3)
             b = target[c] * FOUR
-            keep = keeps[c] if alone else one
-            h0, h1 = values[b] * keep, values[b + 1] * keep
-            h2, h3 = values[b + 2] * keep, values[b + 3] * keep
-            if eaten > 0 and event == first:
-                for other in range(first, at):
-                    for k in range(eaten):
-                        z = eats[code[other], k] * FOUR
-                        values[z], values[z + 1] = zero, zero
-                        values[z + 2], values[z + 3] = zero, zero
-                if not alone:
-                    h0, h1, h2, h3 = values[b], values[b + 1], values[b + 2], values[b + 3]
-            if not alone:
-                z = (event - first) * FOUR
-                s0, s1, s2, s3 = sums[z], sums[z + 1], sums[z + 2], sums[z + 3]
-            t0, t1, t2, t3 = h0 + s0, h1 + s1, h2 + s2, h3 + s3
-            w0 |= wraps(h0, s0, t0)
-            w1 |= wraps(h1, s1, t1)
-            w2 |= wraps(h2, s2, t2)
-            w3 |= wraps(h3, s3, t3)
+            if late & (begins[c] != 0) & (values[b] == zero):
+                at = first
+                break
+            t0, t1, t2, t3 = values[b], values[b + 1], values[b + 2], values[b + 3]
+            if eaten > 0:
+                # Read before the zeros are written: waiting for them costs more.
+                keep = keeps[c]
+                t0, t1, t2, t3 = t0 * keep, t1 * keep, t2 * keep, t3 * keep
+                for k in range(eaten):
+                    z = eats[c, k] * FOUR
+                    values[z], values[z + 1], values[z + 2], values[z + 3] = zero, zero, zero, zero
+            t0, t1, t2, t3 = t0 + s0, t1 + s1, t2 + s2, t3 + s3
+            w0, w1, w2, w3 = w0 | sign(t0), w1 | sign(t1), w2 | sign(t2), w3 | sign(t3)
             values[b], values[b + 1], values[b + 2], values[b + 3] = t0, t1, t2, t3
-            full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
+            full = is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
             if finishing:
                 b = finished[c] * FOUR
-                h0, h1, h2, h3 = values[b], values[b + 1], values[b + 2], values[b + 3]
-                t0, t1, t2, t3 = h0 + s0, h1 + s1, h2 + s2, h3 + s3
-                w0 |= wraps(h0, s0, t0)
-                w1 |= wraps(h1, s1, t1)
-                w2 |= wraps(h2, s2, t2)
-                w3 |= wraps(h3, s3, t3)
+                t0, t1, t2, t3 = values[b], values[b + 1], values[b + 2], values[b + 3]
+                t0, t1, t2, t3 = t0 + s0, t1 + s1, t2 + s2, t3 + s3
+                w0, w1, w2, w3 = w0 | sign(t0), w1 | sign(t1), w2 | sign(t2), w3 | sign(t3)
                 values[b], values[b + 1], values[b + 2], values[b + 3] = t0, t1, t2, t3
                 full |= is_full(t0) | is_full(t1) | is_full(t2) | is_full(t3)
-                z = sink * FOUR
-                values[z], values[z + 1], values[z + 2], values[z + 3] = zero, zero, zero, zero
+                b = sink * FOUR
+                values[b], values[b + 1], values[b + 2], values[b + 3] = zero, zero, zero, zero
+        else:
+            while at < end and order[at] == point:
+                at += 1
+            stuck = at - first > CROWD
+            for event in range(first, min(at, first + CROWD)):
+                c = code[event]
+                stuck |= late & (begins[c] != 0) & (values[target[c] * FOUR] == zero)
+                to = (event - first) * FOUR
+                for basis in range(FOUR):
+                    total = unit * begins[c] if basis == 0 else zero
+                    for k in range(sources):
+                        total += values[source[c, k] * FOUR + basis]
+                        wrapped[basis] |= sign(total)
+                    sums[to + basis] = total
+            if stuck:
+                at = first
+                break
+            for event in range(first, at):
+                for k in range(eaten):
+                    for basis in range(FOUR):
+                        values[eats[code[event], k] * FOUR + basis] = zero
+            for event in range(first, at):
+                for basis in range(FOUR):
+                    count = sums[(event - first) * FOUR + basis]
+                    for cell in (target[code[event]], finished[code[event]]):
+                        total = values[cell * FOUR + basis] + count
+                        wrapped[basis] |= sign(total)
+                        values[cell * FOUR + basis] = total
+                        full |= is_full(total)
+                    values[sink * FOUR + basis] = zero
         if full:
             faint = _shrink_bases(values, FOUR, exponent)
             unit = values.dtype.type(1)

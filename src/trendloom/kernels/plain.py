@@ -34,6 +34,26 @@ def _overload_wraps(a: Any, b: Any, total: Any) -> Any:
     return sign
 
 
+def sign(total: Any) -> int:
+    """Negative if integers that are not negative wrapped when they were added to `total`."""
+    return 0 if isinstance(total, float) else total
+
+
+@overload(sign)
+def _overload_sign(total: Any) -> Any:
+    if total == types.float64:
+
+        def never(total: Any) -> int:
+            return 0
+
+        return never
+
+    def whole(total: Any) -> Any:
+        return total
+
+    return whole
+
+
 def is_full(total: Any) -> bool:
     """Whether a double grew past the radix; integers never do."""
     return isinstance(total, float) and abs(total) >= RADIX
