@@ -265,8 +265,7 @@ def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints)
             points = np.unique(np.concatenate([points, *others]))
         keys = dict.fromkeys(key for p in partitions for key in by_partition.get(p, {}))
         for key in keys:
-            keys_out.append((group, len(points), key))
-            blank.append(points)
+            covered = np.zeros(len(points), np.bool_)
             for p, own in partitions.items():
                 mine = by_partition.get(p, {}).get(key)
                 if mine is None:
@@ -276,8 +275,11 @@ def on_change(rows: Rows, timeline: dict[int, dict[int, Ints]], partition: Ints)
                 latest = np.searchsorted(own, points, side="right") - 1
                 at = np.where(latest >= 0, rows_at[np.maximum(latest, 0)], -1)
                 here = at >= 0
+                covered |= here
                 picked.append(at[here])
                 windows.append(points[here])
+            keys_out.append((group, len(points) - int(covered.sum()), key))
+            blank.append(points[~covered])
     if not keys_out:
         return rows.take(np.zeros(0, np.int64))
     empty = _nothing(rows, np.concatenate(blank), keys_out)
@@ -304,7 +306,7 @@ def _by_partition(rows: Rows, partition: Ints) -> dict[int, dict[tuple[int, ...]
 
 
 def _nothing(rows: Rows, window: Ints, keys: list[tuple[int, int, tuple[int, ...]]]) -> Rows:
-    """Rows of "no trend", so that every time point of every group has one."""
+    """Rows of "no trend", so that every time point of every group has a row."""
     count = len(window)
     zeros: dict[Lane, Column] = {}
     for lane, column in rows.columns.items():

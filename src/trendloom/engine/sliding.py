@@ -22,7 +22,7 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.maps import Shape, shapes_of
-from trendloom.kernels.bases import double_maps, integer_maps
+from trendloom.kernels.bases import PACK, double_maps, integer_maps
 from trendloom.kernels.key_products import replay_keys
 from trendloom.kernels.stacks import schedule
 from trendloom.kernels.sum_products import replay_sums
@@ -50,15 +50,15 @@ FEW = 24
 """Up to so many events are put into a map one by one; beyond, `kernels.bases` is faster for all its
 preparations."""
 
-# Nanoseconds, as measured on one core of a Xeon at 2.8 GHz.
-VECTOR, VECTOR_LANE = 4.0, 4.0
+# Nanoseconds, on a core of an AMD EPYC that had other work beside: only their ratios matter.
+VECTOR, VECTOR_LANE = 6.0, 4.0
 """Of an event in a vector: with the count, and per further lane."""
-BASIS = 3.5
-"""Of an event in a map, per basis and lane."""
-STEP = 9.0
-"""The same for the few events of a small pane, one by one."""
-TERM = 3.5
-"""Of one product of two numbers in a product of maps."""
+MAPPED, PACKED = 6.0, 4.5
+"""Of an event in the map of a large pane, and per lane and pack of bases of that."""
+POINT, STEP = 10.0, 18.0
+"""Of an event put before or behind a map by itself, and per basis and lane of that."""
+ANSWER, TERM = 100.0, 3.5
+"""Of a vector through maps, and of each product of two numbers in that or in a product of maps."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,13 @@ class Panes:
         return sum(self._by_maps(shape) for shape in shapes) < by_vectors
 
     def _by_maps(self, shape: Shape) -> float:
-        panes = len(self.cut) - 1
-        small = self.events <= FEW * panes
-        event = (STEP if small else BASIS) * shape.bases * shape.lanes
+        panes, numbers = len(self.cut) - 1, shape.bases * shape.lanes
         through = TERM * shape.states * shape.cells * (2 * shape.lanes - 1)
-        return self.events * event + (2 * panes * shape.bases + len(self.lo)) * through
+        answers = len(self.lo) * (ANSWER + through)
+        if self.events <= FEW * panes:
+            return answers + self.events * 2 * (POINT + STEP * numbers)
+        event = MAPPED + PACKED * shape.lanes * -(-shape.bases // PACK)
+        return answers + self.events * event + panes * 2 * shape.bases * through
 
 
 def _vector(shape: Shape) -> float:
@@ -154,9 +156,10 @@ class Slider:
             x = integer_rows(self.chunk, layout.checked or ())
             v, tags = state.integers.v.copy(), np.zeros_like(state.integers.v)
             self._slide_sums(checked, self._variables(layout.checked or ()), x, v, tags)
-            fits = ~tags.any(axis=1)
-            state.integers.v[fits] = v[fits]
-            lost = np.flatnonzero(~fits)
+            if tags.any():
+                lost = np.flatnonzero(tags.any(axis=1))
+                v[lost] = state.integers.v[lost]
+            state.integers.v[:] = v
         if scaled is not None and state.doubles is not None:
             reals = double_rows(self.chunk, layout.scaled or (), self.evaluator.centres)
             var = self._variables(layout.scaled or ())
