@@ -53,7 +53,7 @@ preparations."""
 # Nanoseconds, on a core of an AMD EPYC that had other work beside: only their ratios matter.
 VECTOR, VECTOR_LANE = 6.0, 4.0
 """Of an event in a vector: with the count, and per further lane."""
-MAPPED, PACKED = 6.0, 4.5
+MAPPED, PACKED = 10.0, 5.0
 """Of an event in the map of a large pane, and per lane and pack of bases of that."""
 POINT, STEP = 10.0, 18.0
 """Of an event put before or behind a map by itself, and per basis and lane of that."""
