@@ -39,7 +39,7 @@ format: $(PACKAGES)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# One after the other here, so that one can watch; `.ci/run` has two of them run side by side.
+# Spark takes both cores by itself: its tests run in one process, after the others.
 test: test-local test-spark
 
 test-local: setup
