@@ -20,7 +20,7 @@ $(PACKAGES): pyproject.toml requirements.lock
 	@touch $@
 
 $(STAMP): $(PACKAGES)
-	@echo "Compiling the kernels, once: a minute or two."
+	@echo "Compiling the kernels, once: up to three minutes."
 	$(BIN)/trendloom warm-up
 	@touch $@
 
