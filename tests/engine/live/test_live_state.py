@@ -356,3 +356,10 @@ def test_trends_that_a_trailing_not_takes_away_are_taken_back() -> None:
         [{**window, "n": 2.0, "top": 4}],
         [],
     ]
+
+
+def test_a_step_at_which_no_trend_changes_has_no_rows() -> None:
+    scan = scanned("RETURN COUNT(*) PATTERN SEQ(A A1, A A2) WITHIN 1 second", stream("a1"))
+    live = scan.live()
+    assert live.advance(scan.table, None).rows.num_rows == 0
+    assert live.advance(None, END).rows.num_rows == 0

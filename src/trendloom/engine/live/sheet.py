@@ -52,9 +52,9 @@ class Sheet:
     def add_points(self, runs: Runs, partitions: Partitions) -> None:
         """The time points of every partition: runs are sorted by partition and time."""
         starts = np.flatnonzero(np.diff(runs.partition, prepend=-1))
-        for p, points in zip(
-            runs.partition[starts], np.split(runs.window, starts[1:]), strict=True
-        ):
+        # Without runs there is nothing to split, but `split` would give one piece of it.
+        pieces = np.split(runs.window, starts[1:]) if len(starts) else []
+        for p, points in zip(runs.partition[starts], pieces, strict=True):
             of_group = self._timeline.setdefault(int(partitions.group[p]), {})
             of_group[int(partitions.number[p])] = points
 
