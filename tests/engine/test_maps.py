@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import dataclass
 from math import isclose
@@ -12,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from against_oracle import EACH, examples
 from trendloom.api import query, run
 from trendloom.engine import maps as making
 from trendloom.engine import product as multiplying
@@ -39,19 +39,7 @@ from trendloom.testing.strategies import Case, cases, conjunctions, queries
 if TYPE_CHECKING:
     from trendloom.hosts.scan.times import TimeAxis
 
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
-EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
 Rows = list[dict[str, Any]]
-
-
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 @dataclass(frozen=True)

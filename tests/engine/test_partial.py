@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from against_oracle import EACH, examples
 from trendloom.api import query
 from trendloom.engine.chunk import make_chunk
 from trendloom.engine.evaluate import Evaluator
@@ -34,19 +34,6 @@ from trendloom.testing.strategies import Case, cases, conjunctions, patterns, qu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
-EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
-
-
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 @dataclass(frozen=True)

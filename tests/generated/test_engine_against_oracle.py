@@ -6,79 +6,22 @@ fuzz` (TRENDLOOM_FUZZ=1) many times more.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from trendloom.api import query, run
+from against_oracle import EACH, compare, compare_in_batches, examples
+from trendloom.api import query
 from trendloom.engine import evaluate
 from trendloom.engine.evaluate import Evaluator
-from trendloom.engine.run import Run
-from trendloom.engine.setting import Setting
-from trendloom.hosts.local.scan import scan_batches
-from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
-from trendloom.hosts.scan.dress import dressed
 from trendloom.kernels.lattice import fold_extremes
 from trendloom.language import Semantics, to_text
 from trendloom.language.nodes import Function, Query
-from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
-
 ANY, NEXT, CONTIGUOUS = Semantics.ANY, Semantics.NEXT, Semantics.CONTIGUOUS
-EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
-
-
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
-
-
-def compare(case: Case, **options: Any) -> None:
-    result = run(
-        case.query, case.events, time="time", type="type", tiebreak=case.tiebreak, **options
-    )
-    difference = same_rows(case.expected, result.rows(), keys=case.keys)
-    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{difference}"
-
-
-def compare_in_batches(case: Case, sizes: list[int]) -> None:
-    """The same, the scan's rows cut into batches of the given sizes, in turn."""
-    if not case.events:
-        return
-    plan = query(case.query).plan
-    with open_events(case.events) as source:
-        axis = check_time(source, "time")
-        type_column, one_type = check_type(source, "type", None)
-        batches = scan_batches(
-            source, plan.scan, axis, type_column=type_column, event_type=one_type,
-            tiebreak=case.tiebreak,
-        )  # fmt: skip
-        with batches:
-            types = batches.operand_types, batches.partition_types
-            running = Run(Setting(plan, *types, axis.nanoseconds))
-            turn = 0
-            for batch in batches:
-                at = 0
-                while at < batch.num_rows:
-                    size = sizes[turn % len(sizes)]
-                    running.push(batch.slice(at, size))
-                    at, turn = at + size, turn + 1
-            table = dressed(plan, running.finish(), axis)
-    difference = same_rows(case.expected, table.to_pylist(), keys=case.keys)
-    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{sizes}\n{difference}"
-
-
 FOLD = {
     "allow_negation": False,
     "allow_adjacent": False,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from trendloom.api import query, run
+from against_oracle import compare, examples
+from trendloom.api import query
 from trendloom.engine.router import Router
-from trendloom.language import Semantics, to_text
+from trendloom.language import Semantics
 from trendloom.plan.lookups import lookups
-from trendloom.testing import same_rows
 from trendloom.testing.predicates import condition, local
 from trendloom.testing.strategies import Case, cases, patterns, queries
 from trendloom.testing.words import followers
@@ -22,7 +21,6 @@ from trendloom.testing.words import followers
 if TYPE_CHECKING:
     from trendloom.language.nodes import Query
 
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
 SIDES = (
     ("{v}.x", "NEXT({w}).x"),
     ("{v}.y", "NEXT({w}).y"),
@@ -65,25 +63,9 @@ def looked_up(draw: st.DrawFn, semantics: Semantics, **knobs: Any) -> Query:
     return replace(asked, where=(*asked.where, *conditions))
 
 
-def compare(case: Case) -> None:
-    result = run(case.query, case.events, time="time", type="type", tiebreak=case.tiebreak)
-    difference = same_rows(case.expected, result.rows(), keys=case.keys)
-    assert difference is None, f"{to_text(case.query)}\n{case.events}\n{difference}"
-
-
 def is_looked_up(asked: Query) -> bool:
     """Not bound by GROUP-BY V.attr, and a condition is left after LENGTH has cut steps off."""
     return all(lookups(part) is not None for part in query(asked).plan.parts)
-
-
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 SKIPPING = pytest.mark.parametrize(

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from live_streams import END, Arrival, Scanned, arrivals, play, rested, scanned_case
 
+from against_oracle import EACH, examples
 from trendloom.api import query
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Mode
@@ -23,8 +23,6 @@ from trendloom.language.nodes import Aggregate, Function, Query
 from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
-EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
 EXTREMES = (Function.MIN, Function.MAX)
 TIMED = ("time", "time", "change")
 
@@ -36,16 +34,6 @@ VECTORS = {
     "allow_conjunction": False,
     "window_kinds": ("time",),
 }
-
-
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def compare(case: Case, arrival: Arrival, numbers: Numbers = Numbers.AUTO) -> None:
