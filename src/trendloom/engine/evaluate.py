@@ -226,15 +226,13 @@ class Evaluator:
             for k, lane in enumerate(_with_count(self.layout.scaled)):
                 at = [end * width + k for end in ends]
                 flat = Doubles(state.doubles.m[:, at].ravel(), state.doubles.e[:, at].ravel())
-                alone = len(at) == 1
-                columns[lane] = flat if alone else flat.sum_runs(np.arange(rows) * len(at))
+                columns[lane] = flat.sum_runs(np.arange(rows) * len(at))
         if state.integers is not None and self.layout.checked is not None:
             rows, width = len(state.integers.v), 1 + len(self.layout.checked)
             for k, lane in enumerate(_with_count(self.layout.checked)):
                 at = [end * width + k for end in ends]
                 whole = Integers(state.integers.v[:, at].ravel())
-                alone = len(at) == 1
-                columns[lane] = whole if alone else whole.sum_runs(np.arange(rows) * len(at))
+                columns[lane] = whole.sum_runs(np.arange(rows) * len(at))
         if state.extremes is not None:
             width = 1 + len(self.layout.extremes)
             for k, extremum in enumerate(self.layout.extremes, 1):
