@@ -20,7 +20,7 @@ $(PACKAGES): pyproject.toml requirements.lock
 	@touch $@
 
 $(STAMP): $(PACKAGES)
-	@echo "Compiling the kernels, once: up to three minutes."
+	@echo "Compiling the kernels, once: about three minutes."
 	$(BIN)/trendloom warm-up
 	@touch $@
 
