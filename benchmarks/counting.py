@@ -46,7 +46,9 @@ def by_engine(plan: Plan, events: Iterable[pa.RecordBatch]) -> dict[str, float]:
 def table_of(plan: Plan) -> Table:
     """What the kernel reads of the query."""
     types = [letter.type for letter in plan.scan.letters]
-    return compile_table(plan.parts[0], plan.semantics, possible_masks(types))
+    fast = plan.folding(plan.parts[0])
+    assert fast is not None
+    return compile_table(fast, plan.semantics, possible_masks(types))
 
 
 def ends_of(plan: Plan) -> list[int]:

@@ -181,7 +181,7 @@ def _compiled(task: Task) -> Any:
     from trendloom.engine.program import compile_table, possible_masks
 
     evaluator = task.setting.evaluators()[0]
-    return compile_table(evaluator.part, evaluator.semantics, possible_masks(["A", "B"]))
+    return compile_table(evaluator.fast, evaluator.semantics, possible_masks(["A", "B"]))
 
 
 def fold(task: Task, events: pd.DataFrame) -> tuple[float, float]:

@@ -24,12 +24,12 @@ def counts(
     plan: Plan, masks: NDArray[np.uint8], times: NDArray[np.int64], within: int
 ) -> NDArray[np.int64]:
     """How many trends began less than `within` ago, at every event."""
-    part = plan.parts[0]
+    fast = plan.folding(plan.parts[0])
+    assert fast is not None
     masks_of = possible_masks([letter.type for letter in plan.scan.letters])
-    table = compile_table(part, plan.semantics, masks_of)
+    table = compile_table(fast, plan.semantics, masks_of)
     accepts = np.zeros(table.states + 3, np.bool_)
-    for accept in part.automaton.accepts:
-        accepts[accept.state] = True
+    accepts[list(fast.accepts)] = True
     plain = counting_of(table, np.zeros(1, np.int64))
     out = np.zeros(len(times), np.int64)
     _mark(plain, accepts, masks, times, within, out)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from trendloom.api import query, run
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
+from trendloom.errors import LimitError
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.columns import check_time, check_type
@@ -19,6 +20,7 @@ from trendloom.language import Semantics, to_text
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
+    from trendloom.language.nodes import Query
     from trendloom.testing.strategies import Case
 
 TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
@@ -34,6 +36,15 @@ def examples(count: int) -> Any:
         derandomize=TIMES == 1,
         suppress_health_check=list(HealthCheck),
     )
+
+
+def is_folded(asked: Query) -> bool:
+    """Whether all parts take the fast path, but for what sets of events need."""
+    try:
+        plan = query(asked).plan
+    except LimitError:
+        return False
+    return all(plan.folding(part) is not None for part in plan.all_parts)
 
 
 def compare(case: Case, **options: Any) -> None:

@@ -20,6 +20,8 @@ QUERIES = {
     "WHERE [company] AND S.price > NEXT(S).price GROUP-BY company WITHIN 1 min SLIDE 1 min",
     "anchored": "RETURN T.d, COUNT(*), COUNT(DISTINCT B) PATTERN SEQ(A, T, B+) "
     "WHERE A.x * 2 < B.x GROUP-BY T.d WITHIN 1 hour",
+    "cleared": "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, NOT C, B, NOT D) "
+    "WITHIN 1 hour SLIDE 1 hour",
     "and": "RETURN COUNT(*) PATTERN SEQ(A x, B y) AND SEQ(A u+, NOT C, B v+) "
     "WHERE u.p < NEXT(v).p AND x.p <> y.p",
 }

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from against_oracle import EACH, compare, compare_in_batches, examples
+from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
 from trendloom.api import query
 from trendloom.engine import evaluate
 from trendloom.engine.evaluate import Evaluator
 from trendloom.kernels.lattice import fold_extremes
 from trendloom.language import Semantics, to_text
-from trendloom.language.nodes import Function, Query
+from trendloom.language.nodes import Function
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
 ANY, NEXT, CONTIGUOUS = Semantics.ANY, Semantics.NEXT, Semantics.CONTIGUOUS
@@ -67,10 +67,6 @@ def test_extremes_at_type_grain(semantics: Semantics, monkeypatch: pytest.Monkey
 
     check()
     assert len(folded) > 100
-
-
-def is_folded(asked: Query) -> bool:
-    return all(part.foldable for part in query(asked).plan.all_parts)
 
 
 @EACH

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from against_oracle import EACH, compare, compare_in_batches, examples
-from trendloom.api import query
+from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
 from trendloom.engine import sliding
 from trendloom.engine.sliding import Panes
 from trendloom.testing.strategies import Case, cases, queries
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 KINDS = pytest.mark.parametrize("kind", ["time", "change", "count"])
 FOLD = {
-    "allow_negation": False,
     "allow_adjacent": False,
     "allow_anchored": False,
     "allow_distinct": False,
@@ -47,7 +45,7 @@ def maps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def folded(semantics: Semantics, kind: str) -> st.SearchStrategy[Query]:
     asked = queries(semantics=(semantics,), window_kinds=(kind,), **FOLD)
-    return asked.filter(lambda q: all(part.foldable for part in query(q).plan.all_parts))
+    return asked.filter(is_folded)
 
 
 def has_rows(case: Case) -> bool:

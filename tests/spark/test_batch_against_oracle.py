@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 CASES = 48
 FOLD: dict[str, Any] = {
-    "allow_negation": False,
     "allow_adjacent": False,
     "allow_anchored": False,
     "allow_distinct": False,

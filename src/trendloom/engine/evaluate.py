@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from trendloom.engine.layout import Layout
     from trendloom.engine.windows import Runs
     from trendloom.kernels.table import Table
+    from trendloom.pattern.folding import Folding
     from trendloom.plan.plan import Part
 
     Ints = NDArray[np.int64]
@@ -107,6 +108,7 @@ class Evaluator:
     """A part, its layout and what is the same for every chunk."""
 
     part: Part
+    folding: Folding | None
     layout: Layout
     semantics: Semantics
     letter_types: tuple[str, ...]
@@ -117,7 +119,18 @@ class Evaluator:
 
     @property
     def folds(self) -> bool:
-        return self.part.foldable and self.layout.fits_vectors
+        return self.folding is not None and self.layout.fits_vectors
+
+    @property
+    def fast(self) -> Folding:
+        """The fast path's automaton, where it is taken."""
+        assert self.folding is not None, "only parts that fold have vectors"
+        return self.folding
+
+    @property
+    def cells(self) -> int:
+        """How many sums a lane of a vector has, without the finished trends'."""
+        return self.fast.cells
 
     @property
     def ranks(self) -> bool:
@@ -159,7 +172,7 @@ class Evaluator:
 
     def blank(self, rows: int) -> State:
         """Vectors of runs that have seen nothing."""
-        cells = len(self.part.automaton.states) + 3
+        cells = self.cells + 3
         in_doubles = in_integers = in_keys = None
         if self.layout.scaled is not None:
             shape = (rows, cells * (1 + len(self.layout.scaled)))
@@ -217,10 +230,10 @@ class Evaluator:
         columns: dict[Lane, Column] = {}
         extremes: dict[Extremum, Ints] = {}
         rows = 0
-        ends = [len(self.part.automaton.states)]
+        ends = [self.cells]
         if self.semantics is Semantics.ANY:
             # Nothing is consumed, so the finished trends are all that ended in accepting states.
-            ends = sorted({accept.state for accept in self.part.automaton.accepts}) or ends
+            ends = sorted(self.fast.accepts) or ends
         if state.doubles is not None and self.layout.scaled is not None:
             rows, width = len(state.doubles.m), 1 + len(self.layout.scaled)
             for k, lane in enumerate(_with_count(self.layout.scaled)):
@@ -248,9 +261,9 @@ class Evaluator:
             # As wide as a scan of these letters alone has them: no further type for the kernels.
             width = np.uint8 if len(types) <= 8 else np.uint16
             codes = chunk.mask if alone else read_only(self._masks(chunk).astype(width))
-            return compile_table(self.part, self.semantics, possible_masks(types)), codes
+            return compile_table(self.fast, self.semantics, possible_masks(types)), codes
         distinct, codes = np.unique(self._masks(chunk), return_inverse=True)
-        return compile_table(self.part, self.semantics, [int(m) for m in distinct]), codes
+        return compile_table(self.fast, self.semantics, [int(m) for m in distinct]), codes
 
     def _masks(self, chunk: Chunk) -> NDArray[np.uint64]:
         """The part's own letters, as bits from 0."""

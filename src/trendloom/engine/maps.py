@@ -77,7 +77,7 @@ class Shape:
     @classmethod
     def of(cls, evaluator: Evaluator, lanes: int) -> Shape:
         """Besides lane 0."""
-        states = len(evaluator.part.automaton.states)
+        states = evaluator.cells
         finishing = evaluator.semantics is not Semantics.ANY
         return cls(states, max(1, states + finishing), 1 + lanes)
 

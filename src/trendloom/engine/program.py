@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from trendloom.pattern.folding import Folding
+
 SEMANTICS = {
     Semantics.ANY: kernel.ANY,
     Semantics.NEXT: kernel.NEXT,
@@ -131,26 +133,27 @@ def compile_predicates(part: Part, column: NDArray[np.float64]) -> opcodes.Predi
     )
 
 
-def compile_table(part: Part, semantics: Semantics, masks: Sequence[int | None]) -> Table:
+def compile_table(fast: Folding, semantics: Semantics, masks: Sequence[int | None]) -> Table:
     """The fast path's table: code c is an event of mask `masks[c]`, None for one that never is."""
     size = len(masks)
-    automaton = part.automaton
-    states = len(automaton.states)
+    states = fast.cells
     finished, zero, sink = states, states + 1, states + 2
-    accepting = {accept.state for accept in automaton.accepts}
+    accepting = set(fast.accepts)
     steps: dict[int, list[tuple[int, int, list[Arrow]]]] = {}
     eats: dict[int, list[int]] = {}
     for code, mask in enumerate(masks):
         if mask is None:
             continue
-        taken = [a for a in automaton.arrows if (mask >> a.variable) & 1]
+        taken = [a for a in fast.arrows if (mask >> a.variable) & 1]
         by_target: dict[tuple[int, int], list[Arrow]] = {}
         for arrow in taken:
             if arrow.target != DEAD:
                 by_target.setdefault((arrow.target, arrow.variable), []).append(arrow)
         steps[code] = [(t, v, arrows) for (t, v), arrows in by_target.items()]
+        eaten = {c for k, cleared in enumerate(fast.clears) if (mask >> k) & 1 for c in cleared}
         if semantics is Semantics.NEXT:
-            eats[code] = sorted({a.source for a in taken if a.source != START})
+            eaten |= {a.source for a in taken if a.source != START}
+        eats[code] = sorted(eaten)
     if semantics is Semantics.CONTIGUOUS:
         eats = {code: list(range(states)) for code in range(size)}
     width = max([1, *(len(s) for s in steps.values())])
@@ -178,8 +181,8 @@ def compile_table(part: Part, semantics: Semantics, masks: Sequence[int | None])
             table.source[code, k, : len(sources)] = sources
             if semantics is not Semantics.ANY and target in accepting:
                 table.finished[code, k] = finished
-    for code, eaten in eats.items():
-        table.eats[code, : len(eaten)] = eaten
+    for code, cells in eats.items():
+        table.eats[code, : len(cells)] = cells
     return table
 
 

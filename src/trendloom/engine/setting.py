@@ -61,6 +61,7 @@ class Setting:
         return [
             Evaluator(
                 part,
+                plan.folding(part),
                 lay_out(plan, operands, self.numbers, part),
                 plan.semantics,
                 types,

@@ -29,8 +29,7 @@ def turnover(evaluators: Sequence[Evaluator], chunk: Chunk, runs: Runs) -> NDArr
     for evaluator in evaluators:
         table, codes = evaluator.table(chunk)
         accepts = np.zeros(table.states + 3, np.bool_)
-        for accept in evaluator.part.automaton.accepts:
-            accepts[accept.state] = True
+        accepts[list(evaluator.fast.accepts)] = True
         note_turnover(
             table, accepts, chunk.order, codes, chunk.bounds, runs.lo, runs.hi, runs.partition,
             changed,

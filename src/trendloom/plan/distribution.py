@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import Duration, Semantics, TimeWindow, Unit
-from trendloom.plan.explaining.algorithm import streams
+from trendloom.plan.explaining.algorithm import cells, streams
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def pane_length(plan: Plan) -> Duration | None:
 
 def map_size(plan: Plan, part: Part) -> MapSize:
     """One vector for trends that begin inside, one for those that come in each state."""
-    states = len(part.automaton.states)
+    states = cells(plan, part)
     # Finished trends are added up as they end, except where nothing is ever consumed.
     finishing = plan.semantics is not Semantics.ANY
     return MapSize(1 + states, max(1, states + finishing))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from trendloom.pattern.folding import fold_guards
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         TimeWindow,
     )
     from trendloom.pattern.automaton import Automaton
+    from trendloom.pattern.folding import Folding
     from trendloom.plan.pairs import Code, PairColumn
     from trendloom.plan.scan import Scan
 
@@ -90,11 +93,6 @@ class Part:
     grain: Grain
 
     @property
-    def foldable(self) -> bool:
-        """Whether the fast path applies: type grain, no guards, nothing bound."""
-        return not (self.automaton.guards or self.adjacent or self.bindings)
-
-    @property
     def event_grained(self) -> tuple[bool, ...]:
         """Per state: whether an arrow out of it has a predicate."""
         automaton = self.automaton
@@ -152,6 +150,14 @@ class Plan:
     def group_variables(self) -> list[int]:
         """Places in GROUP-BY of attributes of variables."""
         return [k for k, key in enumerate(self.group_by) if key.variable is not None]
+
+    def folding(self, part: Part) -> Folding | None:
+        """The fast path's view of a part; None where it does not apply: it needs type grain,
+        nothing bound, and guards that clearing can express."""
+        if part.adjacent or part.bindings:
+            return None
+        lasting = self.strategy is WindowStrategy.CHANGES
+        return fold_guards(part.automaton, part.negated, self.semantics, trailing=not lasting)
 
     def part_of(self, variable: str) -> int:
         """The part whose trends hold the variable."""

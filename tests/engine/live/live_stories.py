@@ -40,6 +40,8 @@ class Story:
     mode: Mode = Mode.APPEND
     numbers: Numbers = Numbers.AUTO
     tiebreak: str | None = None
+    keep_events: bool = False
+    """As a version did that had no vectors for the query."""
     cut: int = 10
     watermark: int = 7
 
@@ -49,7 +51,7 @@ class Story:
 
     def begun(self, scan: Scanned) -> tuple[Live, list[pa.Table]]:
         """The stream up to the cut, and its rows."""
-        live = scan.live(self.mode)
+        live = Live(scan.setting, self.mode, keep_events=self.keep_events)
         first = live.advance(_where(scan, scan.time < self.cut), None)
         return live, [first.rows, live.advance(None, self.watermark).rows]
 
@@ -78,6 +80,10 @@ STORIES = {
         f"SEMANTICS skip-till-next-match {GROUPED}",
     ),
     "events": Story(
+        f"RETURN g, COUNT(*), MAX(B.x), AVG(A.x) PATTERN SEQ(A+, NOT C, B) {GROUPED}",
+        keep_events=True,
+    ),
+    "vectors_guards": Story(
         f"RETURN g, COUNT(*), MAX(B.x), AVG(A.x) PATTERN SEQ(A+, NOT C, B) {GROUPED}",
     ),
     "events_exact": Story(

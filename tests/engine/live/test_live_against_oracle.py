@@ -13,13 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from live_streams import END, Arrival, Scanned, arrivals, play, rested, scanned_case
 
-from against_oracle import EACH, examples
-from trendloom.api import query
+from against_oracle import EACH, examples, is_folded
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Mode
 from trendloom.engine.live.vectors import Vectors
 from trendloom.language import Semantics, to_text
-from trendloom.language.nodes import Aggregate, Function, Query
+from trendloom.language.nodes import Aggregate, Function
 from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
@@ -27,7 +26,6 @@ EXTREMES = (Function.MIN, Function.MAX)
 TIMED = ("time", "time", "change")
 
 VECTORS = {
-    "allow_negation": False,
     "allow_adjacent": False,
     "allow_anchored": False,
     "allow_distinct": False,
@@ -121,10 +119,6 @@ def test_updates_of_extremes(semantics: Semantics) -> None:
         compare_updates(case, arrival)
 
     check()
-
-
-def is_folded(asked: Query) -> bool:
-    return all(part.foldable for part in query(asked).plan.all_parts)
 
 
 @EACH

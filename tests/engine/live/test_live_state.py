@@ -14,7 +14,6 @@ from live_streams import Scanned, scanned
 
 from trendloom.api import query
 from trendloom.engine import wire
-from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Live, Mode, check_streamable
 from trendloom.engine.live.state import FORMAT
@@ -165,33 +164,37 @@ def test_other_numbers_ticks_and_modes_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fact", "value", "said"),
+    ("name", "fact", "value", "said"),
     [
-        ("keeps", "events", "The state keeps events; this version of Trendloom keeps vectors"),
-        ("shape", 7, "The state's vectors are of another version's automaton"),
+        (
+            "changes",
+            "keeps",
+            "vectors",
+            "The state keeps vectors; this version of Trendloom keeps events",
+        ),
+        ("vectors", "shape", 7, "The state's vectors are of another version's automaton"),
+        ("vectors_guards", "shape", 7, "The state's vectors are of another version's automaton"),
     ],
 )
-def test_vectors_that_mean_something_else_are_refused(fact: str, value: Any, said: str) -> None:
-    scan = STORIES["vectors"].scan()
+def test_vectors_that_mean_something_else_are_refused(
+    name: str, fact: str, value: Any, said: str
+) -> None:
+    scan = STORIES[name].scan()
     facts, tables = wire.unpack("live", scan.live().save())
     with pytest.raises(StateError, match=said):
         Live.restore(scan.setting, Mode.APPEND, wire.pack("live", {**facts, fact: value}, tables))
 
 
-def test_a_state_that_kept_the_events_of_extremes_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As a version did that had no vectors of extremes."""
-    story = STORIES["vectors_extremes"]
-    scan = story.scan()
-    with monkeypatch.context() as before:
-        before.setattr(Evaluator, "folds", property(lambda _: False))
-        data = story.begun(scan)[0].save()
-    with pytest.raises(StateError) as refused:
-        Live.restore(scan.setting, story.mode, data)
-    assert refused.value.cause == (
-        "The state keeps events; this version of Trendloom keeps vectors for the query."
-    )
+@pytest.mark.parametrize("name", ["vectors", "vectors_extremes", "vectors_guards"])
+def test_a_state_that_kept_events_goes_on_with_them(name: str) -> None:
+    """As a version left it that had no vectors for the query."""
+    scan = STORIES[name].scan()
+    earlier = replace(STORIES[name], keep_events=True)
+    begun, before = earlier.begun(scan)
+    live = Live.restore(scan.setting, earlier.mode, begun.save())
+    assert live.save() == begun.save()
+    rows = [*before, *earlier.ended(scan, live)]
+    assert same_rows(scan.rows(scan.batch(scan.table)), scan.rows(*rows), keys=("g",)) is None
 
 
 def test_another_tiebreak_than_the_waiting_events_have_is_refused() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.groups import Groups
 from trendloom.engine.harvest import Rows
-from trendloom.engine.live.mode import Mode
+from trendloom.engine.live.mode import Mode, may_lose_trends
 from trendloom.engine.live.sheet import Sheet, emptied
 from trendloom.engine.live.waiting import Waiting, pair_numbers
 from trendloom.engine.sort import sort_events
@@ -101,7 +101,7 @@ class Events:
         runs = runs.pick(np.isin(pairs, pairs[touched]))
         sheet.add_runs(chunk, runs, partitions)
         rows = sheet.rows()
-        if not self._may_lose_trends:
+        if not may_lose_trends(self.setting.plan):
             return rows, None
         # What a trailing NOT took away since the last time comes out as a row without trends.
         old = np.array(
@@ -117,11 +117,6 @@ class Events:
         rows = rows.take(np.flatnonzero(rows.found))
         rows = Rows.join([rows, emptied(shown_before)]).merged()
         return rows, np.ones(len(rows), np.bool_)
-
-    @property
-    def _may_lose_trends(self) -> bool:
-        parts = self.setting.plan.all_parts
-        return any(accept.care for part in parts for accept in part.automaton.accepts)
 
     def _points(
         self, sheet: Sheet, chunk: Chunk, partitions: Partitions, before: int, now: int

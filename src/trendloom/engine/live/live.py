@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.live import state
 from trendloom.engine.live.events import Events
-from trendloom.engine.live.mode import Mode, check_streamable
+from trendloom.engine.live.mode import Mode, check_streamable, may_lose_trends
 from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.vectors import Vectors
 from trendloom.engine.live.waiting import FIRST, event_schema, fitted, times
@@ -55,7 +55,10 @@ class Step:
 class Live:
     """Give it events and the watermark with `advance`; rest with `save`, go on with `restore`."""
 
-    def __init__(self, setting: Setting, mode: Mode = Mode.APPEND) -> None:
+    def __init__(
+        self, setting: Setting, mode: Mode = Mode.APPEND, *, keep_events: bool = False
+    ) -> None:
+        """`keep_events`: even where vectors would do."""
         check_streamable(setting.plan)
         self.setting = setting
         self.mode = mode
@@ -64,9 +67,11 @@ class Live:
         self.late_events = 0
         self.rows = 0
         self._evaluators = setting.evaluators()
+        # A vector does not tell whether its window has been shown with trends before.
+        forgets = mode is Mode.UPDATE and may_lose_trends(setting.plan)
         folds = all(evaluator.folds for evaluator in self._evaluators)
-        vectors = folds and setting.windows.strategy is WindowStrategy.SLIDING
-        kind = Vectors if vectors else Events
+        sliding = setting.windows.strategy is WindowStrategy.SLIDING
+        kind = Vectors if folds and sliding and not (forgets or keep_events) else Events
         self._keeper: Vectors | Events = kind(setting, self._evaluators, mode)
         self._no_rows: pa.Table | None = None
 
@@ -137,8 +142,10 @@ class Live:
     @classmethod
     def restore(cls, setting: Setting, mode: Mode, data: bytes) -> Self:
         """Goes on where `save` was. A StateError if the bytes are not of this query."""
-        live = cls(setting, mode)
-        facts, tables = state.read(data, live._identity())
+        facts, tables = state.read(data)
+        # Events mean the same in every version, also in one that keeps vectors for the query.
+        live = cls(setting, mode, keep_events=facts["keeps"] == Events.NAME)
+        state.check(facts, live._identity())
         live.watermark = facts["watermark"]
         live.events, live.late_events, live.rows = facts["events"], facts["late"], facts["rows"]
         state.centres_in(live._evaluators, facts["centres"])

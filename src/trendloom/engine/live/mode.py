@@ -22,6 +22,11 @@ class Mode(Enum):
     are gone again (a match of a trailing NOT) says so with a COUNT of 0 and nulls."""
 
 
+def may_lose_trends(plan: Plan) -> bool:
+    """Whether finished trends of a window can be undone by later events: by a trailing NOT."""
+    return any(accept.care for part in plan.all_parts for accept in part.automaton.accepts)
+
+
 def check_streamable(plan: Plan) -> None:
     """Refuses queries that have no answer before the input ends."""
     query = plan.query

@@ -45,8 +45,8 @@ def write(facts: dict[str, Any], tables: dict[str, pa.Table]) -> bytes:
     return wire.pack(KIND, {"format": FORMAT, **facts}, tables)
 
 
-def read(data: bytes, mine: dict[str, Any]) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """Facts and tables, if they are of this identity."""
+def read(data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Facts and tables; whose they are is for `check` to say."""
     facts, tables = wire.unpack(KIND, data)
     if facts["format"] > FORMAT:
         raise StateError(
@@ -54,11 +54,15 @@ def read(data: bytes, mine: dict[str, Any]) -> tuple[dict[str, Any], dict[str, p
             f"reads up to {FORMAT}).",
             remedy="Run the version that wrote it, or a later one.",
         )
+    return facts, tables
+
+
+def check(facts: dict[str, Any], mine: dict[str, Any]) -> None:
+    """Refuses facts of another identity."""
     for name, now in mine.items():
         before = facts[name]
         if before != now:
             raise StateError(_difference(name, before, now), remedy=OTHER)
-    return facts, tables
 
 
 def other_query(before: str, now: str, where: str) -> StateError:

@@ -184,18 +184,19 @@ class Vectors:
         """What the cells of a vector mean. Vectors of another shape cannot go on."""
         shape: list[object] = []
         for evaluator in self.evaluators:
-            automaton, layout = evaluator.part.automaton, evaluator.layout
+            fast, layout = evaluator.fast, evaluator.layout
             lanes = [
                 None
                 if sums is None
                 else [[s.variable, s.operand, s.power, s.centred] for s in sums]
                 for sums in (layout.scaled, layout.checked)
             ]
-            arrows = [[a.source, a.variable, a.target] for a in automaton.arrows]
-            accepts = [a.state for a in automaton.accepts]
+            arrows = [[a.source, a.variable, a.target] for a in fast.arrows]
             if layout.extremes:
                 lanes.append([[x.variable, x.operand, x.largest] for x in layout.extremes])
-            shape.append([list(automaton.variables), arrows, accepts, lanes])
+            names = list(evaluator.part.automaton.variables)
+            clears = [list(fast.clears)] if any(fast.clears) else []
+            shape.append([names, arrows, list(fast.accepts), lanes, *clears])
         return shape
 
     def tables(self) -> dict[str, pa.Table]:
@@ -244,7 +245,7 @@ def _waiting_table(name: str, waiting: Waiting) -> dict[str, pa.Table]:
 
 def _cells(evaluator: Evaluator) -> tuple[int, int, int]:
     """How many leading numbers of a vector mean something: doubles, integers, keys."""
-    cells = len(evaluator.part.automaton.states) + 1
+    cells = evaluator.cells + 1
     layout = evaluator.layout
     scaled, checked, extremes = (
         cells * (1 + len(lanes or ())) for lanes in (layout.scaled, layout.checked, layout.extremes)

@@ -1,7 +1,7 @@
 """Which of the engine's three ways a part takes, and what waits between batches.
 
-**fold**: one vector of sums and extremes per window. It needs type grain, no guards, nothing bound,
-and no sets of events (DISTINCT, but for MIN and MAX).
+**fold**: one vector of sums and extremes per window. It needs type grain, guards that clear sums
+(`pattern/folding.py`), nothing bound, and no sets of events (DISTINCT, but for MIN and MAX).
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
 skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
 **route**: everything else, and `numbers="exact"`.
@@ -48,7 +48,14 @@ def ranks(plan: Plan, part: Part) -> bool:
 
 def folds(plan: Plan, part: Part) -> bool:
     """Whether the part is folded, with numbers as the plan chooses them."""
-    return part.foldable and not distinct(plan, part)
+    return plan.folding(part) is not None and not distinct(plan, part)
+
+
+def cells(plan: Plan, part: Part) -> int:
+    """How many sums of each lane a vector has, for a part that is folded."""
+    fast = plan.folding(part)
+    assert fast is not None, "only parts that fold have vectors"
+    return fast.cells
 
 
 def streams(plan: Plan) -> bool:

@@ -8,6 +8,7 @@ from trendloom.language.nodes import Occurrences, Semantics, Values
 from trendloom.pattern.automaton import DEAD
 from trendloom.pattern.picture import state_names
 from trendloom.plan.explaining.algorithm import (
+    cells,
     distinct,
     folds,
     numbers,
@@ -30,15 +31,18 @@ QUADRATIC = "quadratic"
 def arrows_per_event(plan: Plan, part: Part) -> int:
     """The most arrows that one event can take: those of all variables of its type."""
     count: dict[str, int] = {}
-    for arrow in part.automaton.arrows:
+    fast = plan.folding(part) if folds(plan, part) else None
+    for arrow in part.automaton.arrows if fast is None else fast.arrows:
         if arrow.target != DEAD or plan.semantics is Semantics.NEXT:
             kind = plan.scan.letters[part.bits[arrow.variable][0]].type
             count[kind] = count.get(kind, 0) + 1
     return max(count.values(), default=0)
 
 
-def bands(part: Part) -> int:
-    """How many sums a state has: guards tell apart when a partial trend ended."""
+def bands(plan: Plan, part: Part) -> int:
+    """How many sums a routed state has: guards tell apart when a partial trend ended."""
+    if folds(plan, part):
+        return 1
     return 1 + sum(len(guard.labels) for guard in part.automaton.guards)
 
 
@@ -64,15 +68,16 @@ def repetition(plan: Plan, windows_per_event: int | None, vectors: str) -> str |
     return each + cost
 
 
-def map_vectors(part: Part) -> str:
-    """What a map has: one for trends that begin inside, and one per state that they come in."""
-    return f"{1 + len(part.automaton.states)} vectors"
+def map_vectors(plan: Plan, part: Part) -> str:
+    """What a map has: one for trends that begin inside, and one per cell that they come in."""
+    return f"{1 + cells(plan, part)} vectors"
 
 
 def time(plan: Plan, part: Part, windows_per_event: int | None) -> tuple[str, ...]:
     """What one event costs, and what multiplies it."""
     lines = [_step(plan, part)]
-    repeated = repetition(plan, windows_per_event, map_vectors(part))
+    vectors = map_vectors(plan, part) if slides(plan) else ""
+    repeated = repetition(plan, windows_per_event, vectors)
     if repeated is not None:
         lines.append(repeated)
     for binding in part.bindings:
@@ -93,11 +98,13 @@ def memory(plan: Plan) -> str:
     """What waits in memory while the events of one partition after another go by."""
     parts = plan.all_parts
     if streams(plan):
-        states = " + ".join(str(len(part.automaton.states)) for part in parts)
-        many = "state" if states == "1" else "states"
+        many = " + ".join(str(cells(plan, part)) for part in parts)
+        per_state = all(cells(plan, part) == len(part.automaton.states) for part in parts)
+        many += " state" if per_state else " cell"
+        many += "s" * (many not in {"1 state", "1 cell"})
         per = "partition" if plan.window is None else "open window"
         rest = "a map per pane" if slides(plan) else "however many events"
-        words = f"one vector per {per}, {states} {many} × {numbers(plan)}, {rest}"
+        words = f"one vector per {per}, {many} × {numbers(plan)}, {rest}"
     else:
         sliding = plan.strategy is WindowStrategy.SLIDING
         words = (
@@ -116,8 +123,8 @@ def memory(plan: Plan) -> str:
 
 def _step(plan: Plan, part: Part) -> str:
     words = _plural(arrows_per_event(plan, part), "arrow")
-    if bands(part) > 1:
-        words += f" × {bands(part)} bands"
+    if bands(plan, part) > 1:
+        words += f" × {bands(plan, part)} bands"
     if plan.semantics is Semantics.CONTIGUOUS:
         words += f" and {_plural(len(part.automaton.states), 'state')} to clear"
     words = f"at most {words} per event"

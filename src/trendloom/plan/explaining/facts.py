@@ -10,12 +10,12 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from trendloom.language.expressions import to_sql
-from trendloom.language.nodes import CountWindow, TimeWindow
+from trendloom.language.nodes import CountWindow, Semantics, TimeWindow
 from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import algorithm, distinct, ranks, slides, streams
+from trendloom.plan.explaining.algorithm import algorithm, distinct, folds, ranks, slides, streams
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
@@ -127,6 +127,8 @@ class PartFacts:
     algorithm: str
     because: tuple[Detour, ...]
     """Why it is not a fold."""
+    folded_guards: tuple[Detour, ...]
+    """What became of guards in a fold."""
     grain: str
     automaton: AutomatonFacts
     kept_events: tuple[KeptFacts, ...]
@@ -245,12 +247,13 @@ def _part(plan: Plan, part: Part, window: WindowFacts) -> PartFacts:
         pattern=pattern_text(plan, part),
         algorithm=algorithm(plan, part),
         because=_detours(plan, part, automaton, kept, bindings),
+        folded_guards=_folded_guards(plan, part, automaton),
         grain=part.grain.value,
         automaton=automaton,
         kept_events=kept,
         bindings=bindings,
         distinct=tuple(dict.fromkeys(to_text(a) for a in distinct(plan, part))),
-        bands=costs.bands(part),
+        bands=costs.bands(plan, part),
         arrows_per_event=costs.arrows_per_event(plan, part),
         time=costs.time(plan, part, window.windows_per_event),
         growth=costs.growth(plan, part),
@@ -310,7 +313,8 @@ def _detours(
         Detour(one.condition, f"between consecutive events: {how} in {_few(one.states)}")
         for one in kept
     ]
-    found += [Detour(guard, "is a guard: sums in bands") for guard in automaton.guards]
+    if not folds(plan, part):
+        found += [Detour(guard, "is a guard: sums in bands") for guard in automaton.guards]
     for binding in bindings:
         if binding.kind == BindingKind.ANCHOR.value:
             effect = f"between distant events: one run per {binding.variable} event"
@@ -323,6 +327,15 @@ def _detours(
             Detour(to_text(aggregate), f"needs bit sets: one pass per {costs.BLOCK:,} events")
         )
     return tuple(found)
+
+
+def _folded_guards(plan: Plan, part: Part, automaton: AutomatonFacts) -> tuple[Detour, ...]:
+    if not folds(plan, part):
+        return ()
+    effect = "is a guard: its events clear sums"
+    if plan.semantics is Semantics.CONTIGUOUS:
+        effect = "is a guard: contiguous trends leave nothing out, so it always holds"
+    return tuple(Detour(guard, effect) for guard in automaton.guards)
 
 
 def _few(names: tuple[str, ...]) -> str:

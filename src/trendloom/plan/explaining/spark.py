@@ -118,6 +118,8 @@ def _stream(plan: Plan) -> StreamFacts:
             return StreamFacts(None, "windows of events need an order that streams do not have", by)
         case Keeps.VECTORS:
             kept = "one vector per partition and open window, and events ahead of the watermark"
+            if any(accept.care for part in plan.all_parts for accept in part.automaton.accepts):
+                kept += "; events for updates, as the last NOT may undo trends"
             return StreamFacts(kept, None, by)
     window = plan.window
     assert isinstance(window, TimeWindow)

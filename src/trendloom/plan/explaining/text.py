@@ -125,7 +125,7 @@ def _part(part: PartFacts) -> Iterator[str]:
     if sums:
         bands = f", each in {part.bands} bands" if part.bands > 1 else ""
         yield from _wrapped("  sums in ", ", ".join(_few(sums)) + bands)
-    yield from _table((one.cause, one.effect) for one in part.because)
+    yield from _table((one.cause, one.effect) for one in (*part.because, *part.folded_guards))
     if part.role != "pattern":
         yield from _wrapped("  ", "; ".join(part.time))
 
