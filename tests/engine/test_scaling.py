@@ -98,3 +98,22 @@ def test_exact_counts_of_thousands_of_digits() -> None:
         "RETURN COUNT(*) AS n PATTERN A+", events, time="time", type="type", numbers="exact"
     )
     assert result.rows()[0]["n"] == 2**16_000 - 1
+
+
+@pytest.mark.parametrize("word", ["A" * 2000 + "B" * 9, "AB" * 900, "A" * 9 + "B" * 3000 + "AAB"])
+@pytest.mark.parametrize("pattern", ["A+", "SEQ(A+, B)", "SEQ(A, B+)", "(SEQ(A+, B))+", "A+ OR B+"])
+def test_counts_of_one_and_two_states_agree_with_the_router(
+    pattern: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells that are still empty, or far apart, when the numbers have grown."""
+    query = f"RETURN LOG2(COUNT(*)) AS l PATTERN {pattern}"
+    chance = random.Random(len(word))
+    time, rows = 0, []
+    for letter in word:
+        time += chance.choice([0, 1, 1, 1])
+        rows.append({"time": time, "type": letter})
+    (fast,) = run(query, rows, time="time", type="type").rows()
+    monkeypatch.setattr(Evaluator, "folds", property(lambda _: False))
+    (routed,) = run(query, rows, time="time", type="type").rows()
+    assert fast["l"] > 0
+    assert isclose(fast["l"], routed["l"], rel_tol=1e-12)

@@ -22,8 +22,7 @@ from trendloom.kernels.checked import times_checked
 from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import RADIX, SHRINK, within_radix
-from trendloom.kernels.sprint import FAINT
+from trendloom.kernels.scaled import FAINT, RADIX, SHRINK, within_radix
 from trendloom.kernels.table import CROWD, Table, feeds_of
 
 Floats = NDArray[np.float64]

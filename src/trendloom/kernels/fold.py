@@ -1,4 +1,4 @@
-"""The fast path: type grain, no guards. One vector per window, one pass.
+"""The fast path: type grain. One vector per window, one pass.
 
 `route` can do all of this; here the automaton's arrows are compiled to a table per event code and
 applied at once, without a tape. A run can stop after any time point and go on later, so memory is
@@ -14,9 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.pair import fits_pair, pair_of, sprint_pair
 from trendloom.kernels.program import Ints
-from trendloom.kernels.scaled import RADIX, SHRINK, plus, times, within_radix
-from trendloom.kernels.sprint import FAINT, advance
+from trendloom.kernels.scaled import FAINT, RADIX, SHRINK, plus, times, within_radix
+from trendloom.kernels.sprint import advance
 from trendloom.kernels.table import Table, counting_of, feeds_of
 
 
@@ -91,6 +92,8 @@ def fold_doubles(
     """Runs events `lo[r] : hi[r]` through row r of the state, for every r."""
     flag = np.zeros(1, np.int64)
     feeds, plain, small = feeds_of(table, var), counting_of(table, m), within_radix(x, lo, hi)
+    pair = pair_of(table)
+    counts = feeds.shape[2] == 1 and fits_pair(table)
     cells = m.shape[1]
     for run in range(lo.shape[0]):
         # A plain 0 is a type of its own to numba, for which `advance` would be compiled once more.
@@ -108,7 +111,11 @@ def fold_doubles(
                         m[run, k] *= SHRINK
                 near = near and (m[run, k] == 0.0 or abs(m[run, k]) >= FAINT)
                 e[run, k] = exponent
-            if near:
+            if near and counts:
+                at, exponent = sprint_pair(
+                    pair, table.states, order, code, at, hi[run], m[run], exponent
+                )
+            if near and at < hi[run]:
                 at, exponent = advance(
                     table, order, code, at, hi[run], m[run], exponent, plain, feeds, x, small, flag
                 )

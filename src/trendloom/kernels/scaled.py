@@ -18,6 +18,8 @@ from trendloom.kernels.tape import ADD, CLEAR, ONE
 RADIX_BITS = 256
 RADIX = 2.0**RADIX_BITS
 SHRINK = 2.0**-RADIX_BITS
+FAINT = 2.0**-600
+"""Cells that are smaller than this beside others do not share their exponent."""
 BEYOND = 1 << 40
 """The exponent of infinity and NaN, so that they win every addition."""
 

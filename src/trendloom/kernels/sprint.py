@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import RADIX, SHRINK
+from trendloom.kernels.scaled import FAINT, RADIX, SHRINK
 from trendloom.kernels.table import CROWD, Counting, Table
-
-FAINT = 2.0**-600
 
 
 @njit(cache=True, nogil=True)
