@@ -119,8 +119,8 @@ def _value_axis(*, log: bool) -> alt.Axis:
 
 def number(value: float) -> str:
     """Three significant digits."""
-    if value == 0:
-        return "0"
+    if value == 0 or math.isinf(value):
+        return f"{value:.0f}"
     if abs(value) >= 1e12:
         return f"{value:.2e}"
     if abs(value) >= 100:
