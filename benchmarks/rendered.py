@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import charts
 from benchmarks.history import newest
-from benchmarks.report import HEADINGS, RESULTS, row
+from benchmarks.report import HEADINGS, RESULTS, cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ def _section(name: str, module: ModuleType, measured: Measured, results: Path, r
     lines += [_line(HEADINGS), "|---|--:|--:|--:|---|"]
     causes: dict[str, str] = getattr(module, "CAUSES", {})
     for figure in measured.figures:
-        lines.append(_line([*row(figure)[:-1], verdict(figure, causes)]))
+        lines.append(_line([*cells_of(figure)[:-1], verdict(figure, causes)]))
     chart = (results / name).with_suffix(".svg")
     if chart.exists():
         lines += ["", f"![{name}]({_beside(chart, report)})"]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from benchmarks.baselines.two_step import count_trends
 from benchmarks.counting import (
     by_engine,
     by_hand_in_python,
@@ -14,7 +15,6 @@ from benchmarks.counting import (
     plan_for,
 )
 from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
-from benchmarks.two_step import count_trends
 
 from benchmarks import __main__ as command
 from benchmarks import events, real_data, report, windows
@@ -29,6 +29,7 @@ BARS = {
     "lookups": 5,
     "adjacent_pairs": 0,
     "windows": 5,
+    "cogra_figures": 0,
 }
 
 
