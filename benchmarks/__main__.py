@@ -27,11 +27,15 @@ NAMES = (
     "lookups",
     "adjacent_pairs",
     "windows",
+    "exact_integers",
+    "contiguous_steps",
     "cogra_figures",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""
-REPORTED = NAMES + ON_SPARK
+PEERS = ("against_peers",)
+"""Asked for by name: they need an environment of their own, which `make bench-peers` makes."""
+REPORTED = NAMES + ON_SPARK + PEERS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,7 +83,7 @@ def _render() -> None:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    known = ", ".join(NAMES + ON_SPARK)
+    known = ", ".join(REPORTED)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of: {known}")
     sizes = parser.add_mutually_exclusive_group()
     sizes.add_argument("--quick", action="store_true", help="fewer events, fewer turns")
@@ -91,7 +95,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     asked = parser.parse_args(arguments)
     # Not `choices`: argparse would refuse the empty list with them.
     for name in asked.names:
-        if name not in NAMES + ON_SPARK:
+        if name not in REPORTED:
             parser.error(f"no benchmark '{name}'; there are: {known}")
     return asked
 
