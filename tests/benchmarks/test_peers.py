@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.against_peers import CONTESTS, Contest, same
+from benchmarks.against_peers import same
 from benchmarks.peers import data, processes
+from benchmarks.peers.contests import CONTESTS, Contest
 
 from trendloom import query
 
