@@ -62,6 +62,9 @@ class Curves:
             seconds = self.turns[who, last]
             if who == ENGINE:
                 found.append(Figure(f"{at}: {who}", seconds * 1e3, "ms", points=mine))
+                if self.x == "events":
+                    rate = Samples(tuple(last / taken for taken in seconds.values))
+                    found.append(Figure(f"{at}: {who}, throughput", rate, "events/s"))
                 continue
             ratio = seconds / self.turns[ENGINE, last]
             until = " (stopped at the next)" if who in self.gone else ""

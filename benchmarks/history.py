@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Bar, Figure, Samples, Size
@@ -22,6 +22,8 @@ class Measured:
     figures: list[Figure]
     can_draw: bool
     """Whether the file holds what a chart needs; those of before labels were kept do not."""
+    before: dict[str, float] = field(default_factory=dict)
+    """Medians of the same claims in the last run before it, of the same size."""
 
 
 def newest(directory: Path) -> dict[str, Measured]:
@@ -41,8 +43,13 @@ def newest(directory: Path) -> dict[str, Measured]:
                     found["machine"],
                     [_figure(figure) for figure in figures],
                     all("label" in figure for figure in figures),
+                    _medians(before) if before is not None and before.size is size else {},
                 )
     return counts
+
+
+def _medians(measured: Measured) -> dict[str, float]:
+    return {figure.claim: figure.measured.median for figure in measured.figures}
 
 
 def _order(size: Size, when: str) -> tuple[bool, str]:

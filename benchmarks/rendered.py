@@ -29,7 +29,8 @@ Written by `python -m benchmarks --report` from the files in `results/`, one of 
 benchmark the newest run at full size counts. [README.md](README.md) says how to run them.
 
 - Contenders take turns within one run (A B A B …), after turns that do not count. A ratio is taken
-  turn by turn; *measured* is the median of the turns, *spread* the least and the greatest.
+  turn by turn; *measured* is the median of the turns, *spread* the least and the greatest,
+  *before* the median of the last run before that one.
 - *Load* is the machine's load average before the run: what others did with its cores meanwhile.
 """
 
@@ -82,10 +83,13 @@ def _machines(known: Mapping[str, Measured]) -> str:
 def _section(name: str, module: ModuleType, measured: Measured, results: Path, report: Path) -> str:
     assert module.__doc__ is not None
     lines = [f"## {name}", "", module.__doc__.strip(), ""]
-    lines += [_line(HEADINGS), "|---|--:|--:|--:|---|"]
+    lines += [_line([*HEADINGS[:3], "before", *HEADINGS[3:]]), "|---|--:|--:|--:|--:|---|"]
     causes: dict[str, str] = getattr(module, "CAUSES", {})
     for figure in measured.figures:
-        lines.append(_line([*cells_of(figure)[:-1], verdict(figure, causes)]))
+        claim, median, spread, bar, _ = cells_of(figure)
+        earlier = measured.before.get(figure.claim)
+        before = "" if earlier is None else charts.number(earlier)
+        lines.append(_line([claim, median, spread, before, bar, verdict(figure, causes)]))
     chart = (results / name).with_suffix(".svg")
     if chart.exists():
         lines += ["", f"![{name}]({_beside(chart, report)})"]

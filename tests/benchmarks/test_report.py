@@ -54,6 +54,7 @@ def test_a_report_tells_bars_machine_and_what_is_absent(tmp_path: Path) -> None:
     results = tmp_path / "results"
     results.mkdir()
     keep(results, "2026-01-01T10:00:00", "full", {"cold_start": 1}, label="starts")
+    keep(results, "2026-01-01T11:00:00", "full", {"end_to_end": 7})
     keep(results, "2026-01-02T10:00:00", "full", {"end_to_end": 5})
     path = tmp_path / "REPORT.md"
     names = ["cold_start", "end_to_end", "windows"]
@@ -64,8 +65,8 @@ def test_a_report_tells_bars_machine_and_what_is_absent(tmp_path: Path) -> None:
     )
     assert "Not measured yet: windows." in told
     assert "- Loom, 2 cores, 8.0 GB; Linux; Python 3.11, numpy 2.4\n" in told
-    assert "| starts | 2 s | 1 .. 3 | ≤ 4 | yes |" in told
-    assert "| starts | 6 s | 5 .. 7 | ≤ 4 | **no**, by 1.5 × |" in told
+    assert "| starts | 2 s | 1 .. 3 |  | ≤ 4 | yes |" in told
+    assert "| starts | 6 s | 5 .. 7 | 8 | ≤ 4 | **no**, by 1.5 × |" in told
     assert "![cold_start](results/cold_start.svg)" in told
     assert "![end_to_end]" not in told, "without labels there is nothing to draw"
     assert (results / "cold_start.svg").read_text().startswith("<svg")
