@@ -44,7 +44,7 @@ class Contest:
         return data.write(directory, events, keys, self.others)
 
 
-MANY = {Size.FULL: (10_000, 100_000, 1_000_000), Size.QUICK: (10_000, 100_000), Size.TINY: (200,)}
+MANY = {Size.FULL: (10_000, 100_000, 1_000_000), Size.QUICK: (10_000, 1_000_000), Size.TINY: (200,)}
 CONTESTS = (
     Contest(
         "contiguous",
@@ -81,8 +81,8 @@ CONTESTS = (
         partial(database, "duckdb"),
         RISING,
         {
-            Size.FULL: (5_000, 10_000, 20_000, 40_000),
-            Size.QUICK: (5_000, 10_000),
+            Size.FULL: (1_000, 10_000, 20_000, 40_000),
+            Size.QUICK: (1_000, 10_000),
             Size.TINY: (200,),
         },
         typed=False,
