@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 STAMP := $(VENV)/.stamp
 JARS := .jars
+PEERS := .venv-peers
 UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
 
-.PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench bench-spark demo clean
+.PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench bench-spark bench-peers lock-peers demo clean
 
 setup: $(STAMP)
 
@@ -24,10 +25,12 @@ $(STAMP): $(PACKAGES)
 	$(BIN)/trendloom warm-up
 	@touch $@
 
+LOCKED := -q --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
 # Pinned with hashes; `uv pip sync` refuses anything else.
 lock:
-	$(UV) pip compile -q --universal --python-version 3.11 --all-extras --group dev --generate-hashes \
-		--no-annotate --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
+	$(UV) pip compile $(LOCKED) --all-extras --group dev pyproject.toml -o requirements.lock
 
 lint: $(PACKAGES)
 	$(BIN)/ruff check .
@@ -73,8 +76,22 @@ bench: setup
 bench-spark: setup
 	$(BIN)/python -m benchmarks spark_batch spark_stream
 
+# Other systems, in an environment of their own: nothing of theirs is a dependency. Flink needs Java 17 with javac.
+bench-peers: setup $(PEERS)/.stamp
+	$(BIN)/python -m benchmarks against_peers
+
+$(PEERS)/.stamp: benchmarks/peers/requirements.lock | $(PACKAGES)
+	@command -v javac >/dev/null 2>&1 || \
+		{ echo "make $(MAKECMDGOALS): javac is missing; install a JDK 17 to compile Flink's program" >&2; exit 1; }
+	$(UV) venv -q --allow-existing --python $(PYTHON) $(PEERS)
+	$(UV) pip sync -q --python $(PEERS)/bin/python --require-hashes benchmarks/peers/requirements.lock
+	@touch $@
+
+lock-peers:
+	$(UV) pip compile $(LOCKED) benchmarks/peers/requirements.in -o benchmarks/peers/requirements.lock
+
 demo: setup
 	$(BIN)/trendloom demo
 
 clean:
-	rm -rf $(VENV) $(JARS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(JARS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,9 +1,10 @@
-"""The two kinds of chart that benchmarks draw, in one dress."""
+"""The kinds of chart that benchmarks draw, in one dress."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import altair as alt
 
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
 
     from benchmarks.harness import Figure, Samples
 
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
+Chart = TypeVar("Chart", bound=alt.TopLevelMixin)
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 WIDTH, LINES_HEIGHT, BAR_HEIGHT = 560, 320, 26
+PANEL_WIDTH, PANEL_HEIGHT, PANELS_ACROSS = 340, 220, 2
 
 
 def bars(
@@ -95,6 +99,66 @@ def lines(
     return _dressed(drawn, title, subtitle)
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A small chart among others: points with `x`, `y`, `what`, and `stopped` where one gave up."""
+
+    title: str
+    x_title: str
+    y_title: str
+    points: list[dict[str, Any]]
+    log_x: bool = True
+
+
+def panels(those: list[Panel], *, title: str, subtitle: str) -> alt.ConcatChart:
+    """All on logarithmic scales, with one colour for a name in all of them."""
+    names = list(dict.fromkeys(point["what"] for panel in those for point in panel.points))
+    scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
+    drawn = [_panel(panel, alt.Color("what:N", scale=scale, title=None)) for panel in those]
+    return _dressed(
+        alt.concat(*drawn, columns=PANELS_ACROSS, spacing=28), title, subtitle
+    ).configure_legend(orient="top", labelFontSize=12, symbolSize=120, columns=len(names))
+
+
+def _panel(panel: Panel, colour: alt.Color) -> alt.LayerChart:
+    points = panel.points
+    where = [point["x"] for point in points]
+    across = alt.X(
+        "x:Q",
+        title=panel.x_title,
+        scale=alt.Scale(
+            type="log" if panel.log_x else "linear", domain=[min(where), max(where)], nice=False
+        ),
+        axis=_value_axis(log=True, lines=False) if panel.log_x else alt.Axis(grid=False),
+    )
+    up = alt.Y("y:Q", title=panel.y_title, scale=alt.Scale(type="log"), axis=_value_axis(log=True))
+    ended = alt.Chart(alt.Data(values=[p for p in points if not p["stopped"]]))
+    stops = [p for p in points if p["stopped"]]
+    ways = alt.Chart(alt.Data(values=[p for stop in stops for p in _way(stop, points)]))
+    given_up = alt.Chart(alt.Data(values=stops))
+    at = {"x": across, "y": up}
+    layers = [
+        ended.mark_line(strokeWidth=2).encode(**at, color=colour),
+        ended.mark_circle(size=36, opacity=1).encode(**at, color=colour),
+        ways.mark_line(strokeWidth=1.5, strokeDash=[3, 4]).encode(**at, color=colour),
+        given_up.mark_point(shape="cross", angle=45, size=90, filled=True, opacity=1).encode(
+            **at, color=colour
+        ),
+        given_up.mark_text(dy=-12, fontSize=10, color="#666666").encode(
+            **at, text=alt.value("stopped")
+        ),
+    ]
+    return alt.layer(*layers).properties(
+        width=PANEL_WIDTH, height=PANEL_HEIGHT, title=alt.TitleParams(panel.title, fontSize=13)
+    )
+
+
+def _way(stop: dict[str, Any], points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """From the last point at which it came to an end to where it was stopped."""
+    ended = [p for p in points if p["what"] == stop["what"] and not p["stopped"]]
+    return [ended[-1], stop] if ended else []
+
+
 def _bar(label: str, measured: Samples) -> dict[str, Any]:
     return {
         "bar": label,
@@ -105,22 +169,27 @@ def _bar(label: str, measured: Samples) -> dict[str, Any]:
     }
 
 
-def _value_axis(*, log: bool) -> alt.Axis:
+def _value_axis(*, log: bool, lines: bool = True) -> alt.Axis:
     if log:
         # Lines and labels at powers of ten only.
         decades = [10.0**k for k in range(-9, 13)]
         # 0.1 rather than 100m, and 10k rather than 10000.
         label = "format(datum.value, datum.value < 1 ? '~g' : '~s')"
         return alt.Axis(
-            values=decades, labelExpr=label, tickSize=0, labelPadding=8, labelFlush=False
+            values=decades,
+            labelExpr=label,
+            tickSize=0,
+            labelPadding=8,
+            labelFlush=False,
+            grid=lines,
         )
     return alt.Axis(format="~s", tickCount=6, labelPadding=6)
 
 
 def number(value: float) -> str:
     """Three significant digits."""
-    if value == 0:
-        return "0"
+    if value == 0 or math.isinf(value):
+        return f"{value:.0f}"
     if abs(value) >= 1e12:
         return f"{value:.2e}"
     if abs(value) >= 100:
@@ -128,14 +197,14 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def save(chart: alt.LayerChart, path: Path) -> None:
+def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """As SVG and PNG."""
     path.parent.mkdir(parents=True, exist_ok=True)
     chart.save(path.with_suffix(".svg"))
     chart.save(path.with_suffix(".png"), scale_factor=2)
 
 
-def _dressed(drawn: alt.LayerChart, title: str, subtitle: str) -> alt.LayerChart:
+def _dressed(drawn: Chart, title: str, subtitle: str) -> Chart:
     return (
         drawn.properties(title=alt.TitleParams(title, subtitle=subtitle))
         .configure(font="Helvetica Neue, Arial, sans-serif", background="white", padding=16)

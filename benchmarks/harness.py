@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import statistics
 import time
@@ -79,6 +80,13 @@ class Bar:
     def met_by(self, measured: Samples) -> bool:
         median = measured.median
         return median <= self.value if self.sign == "≤" else median >= self.value
+
+    def missed_by(self, measured: Samples) -> float:
+        """How many times too large or too small the median is; 1 and less: met."""
+        here, there = measured.median, self.value
+        if self.sign == "≥":
+            here, there = there, here
+        return here / there if there else math.inf if here else 0.0
 
 
 def at_most(value: float) -> Bar:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 EVENTS = {
-    Size.FULL: (2_000_000, 10_000_000, 50_000_000),
+    Size.FULL: (2_000_000, 10_000_000, 100_000_000),
     Size.QUICK: (2_000_000, 10_000_000),
     Size.TINY: (1_000, 2_000),
 }

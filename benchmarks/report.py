@@ -25,7 +25,7 @@ VERDICT = {True: "yes", False: "NO", None: ""}
 
 def table(figures: list[Figure]) -> str:
     """One line per figure."""
-    rows = [HEADINGS, *(_row(figure) for figure in figures)]
+    rows = [HEADINGS, *(cells_of(figure) for figure in figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     lines = []
     for row in rows:
@@ -37,7 +37,8 @@ def table(figures: list[Figure]) -> str:
     return "\n".join(lines)
 
 
-def _row(figure: Figure) -> tuple[str, ...]:
+def cells_of(figure: Figure) -> tuple[str, ...]:
+    """One cell per heading."""
     measured = figure.measured
     return (
         figure.claim,
@@ -71,6 +72,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "turns": list(measured.values),
         "bar": None if figure.bar is None else f"{figure.bar.sign} {figure.bar.value}",
         "met": figure.met,
+        "label": figure.label,
         "points": list(figure.points),
     }
 

@@ -1,7 +1,7 @@
 """Building every trend takes exponential time; counting them without building does not notice.
 
-The naive way is compiled too and keeps only the trend at hand, so it is faster than any system that
-stores the trends between the two steps.
+The naive way (`baselines/two_step.py`) is compiled too and keeps only the trend at hand, so it is
+faster than any system that stores the trends between the two steps.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from benchmarks import charts
+from benchmarks.baselines.two_step import count_trends
 from benchmarks.counting import by_engine, plan_for
 from benchmarks.events import A, B, as_batch
 from benchmarks.harness import Figure, Samples, Size, at_most, one_core, take_turns
@@ -21,41 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import altair as alt
-    from numpy.typing import NDArray
 
 EVENTS = {Size.FULL: range(10, 26), Size.QUICK: range(10, 26), Size.TINY: range(10, 13)}
 NAIVE, ENGINE = "two-step", "engine"
-
-
-@njit(cache=True)
-def count_trends(masks: NDArray[np.uint8], times: NDArray[np.int64]) -> int:
-    """Depth first: every partial trend is extended by every later event that may follow."""
-    events = len(masks)
-    trend = np.empty(events, np.int64)
-    trends = 0
-    length = 0
-    candidate = 0
-    while True:
-        while candidate < events:
-            fits = masks[candidate] == A
-            if length:
-                last = trend[length - 1]
-                later = times[candidate] > times[last]
-                # A follows A and B; B follows A.
-                fits = later and (fits or masks[last] == A)
-            if fits:
-                break
-            candidate += 1
-        if candidate < events:
-            trend[length] = candidate
-            length += 1
-            trends += masks[candidate] == B
-            candidate += 1
-        elif length:
-            length -= 1
-            candidate = trend[length] + 1
-        else:
-            return trends
 
 
 def run(size: Size) -> list[Figure]:

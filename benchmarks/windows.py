@@ -2,8 +2,8 @@
 
 On one core. `WITHIN … SLIDE …` counts `(SEQ(A+, B))+` in windows that overlap 60 times, beside
 tumbling windows of the same length and beside one vector per window. `WITHIN` without `SLIDE`
-counts `SEQ(A, B)` after every event, beside A-Seq's Start Event Marking (`sem.py`), which keeps a
-counter for each START event that is not too old. The engine's time includes result rows.
+counts `SEQ(A, B)` after every event, beside A-Seq's Start Event Marking (`baselines/sem.py`), which
+keeps a counter for each START event that is not too old. The engine's time includes result rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks import charts, events, sem
+from benchmarks import charts, events
+from benchmarks.baselines import sem
 from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
 from trendloom import query
 from trendloom.engine.run import Run
