@@ -27,6 +27,7 @@ NAMES = (
     "lookups",
     "adjacent_pairs",
     "windows",
+    "threads",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

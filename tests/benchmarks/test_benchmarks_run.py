@@ -29,6 +29,7 @@ BARS = {
     "lookups": 5,
     "adjacent_pairs": 0,
     "windows": 5,
+    "threads": 2,
 }
 
 
