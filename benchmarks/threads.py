@@ -3,10 +3,12 @@
 The engine alone, over sorted batches in memory, `(SEQ(A+, B))+` under skip-till-any-match unless
 said otherwise. Keys (or windows) are shared out; the only run of one key is cut, and the map of its
 second piece costs more per event than the vector of its first, which is why that gains less.
+The first line is a control: what the machine gives to two threads that share nothing, at that time.
 """
 
 from __future__ import annotations
 
+import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ from benchmarks.harness import Figure, Size, at_least, take_turns
 from trendloom import query
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.engine.threads import usable_cores
+from trendloom.engine.threads import together, usable_cores
 
 if TYPE_CHECKING:
     import altair as alt
@@ -55,7 +57,7 @@ QUERIES = {
 
 def run(size: Size) -> list[Figure]:
     print(f"  {usable_cores()} usable cores")
-    figures = []
+    figures = [_control(size)]
     for name, (keys, text, bar, less) in QUERIES.items():
         count = EVENTS[size] // less
         batches = _batches(count, keys)
@@ -68,6 +70,16 @@ def run(size: Size) -> list[Figure]:
             for threads, spent in ((t, s / (count * 1e-9)) for t, s in seconds.items())
         ]
     return figures
+
+
+def _control(size: Size) -> Figure:
+    """Hashing holds no lock either, and needs nothing but a core."""
+    data = bytes(EVENTS[size])
+    job = partial(hashlib.sha256, data)
+    contenders = {1: lambda: (job(), job()), 2: lambda: together([job, job])}
+    seconds = take_turns(contenders, size.turns)
+    name = "control, hashing"
+    return Figure(f"{name}: × faster on two threads", seconds[1] / seconds[2], "×", label=name)
 
 
 def _batches(count: int, keys: int) -> list[pa.RecordBatch]:
