@@ -56,8 +56,6 @@ VECTOR, VECTOR_LANE = 6.0, 4.0
 """Of an event in a vector: with the count, and per further lane."""
 MAPPED, PACKED = 10.0, 5.0
 """Of an event in the map of a large pane, and per lane and pack of bases of that."""
-COUNTED = 10.0
-"""Of an event in such a map that only counts, of one pack."""
 POINT, STEP = 10.0, 18.0
 """Of an event put before or behind a map by itself, and per basis and lane of that."""
 ANSWER, TERM = 100.0, 3.5
@@ -100,20 +98,13 @@ class Panes:
         answers = len(self.lo) * (ANSWER + through)
         if self.events <= FEW * panes:
             return answers + self.events * 2 * (POINT + STEP * numbers)
-        event = mapped_event(shape)
+        event = MAPPED + PACKED * shape.lanes * -(-shape.bases // PACK)
         return answers + self.events * event + panes * 2 * shape.bases * through
 
 
 def vector_event(shape: Shape) -> float:
     """The cost of an event in a vector."""
     return VECTOR + VECTOR_LANE * (shape.lanes - 1)
-
-
-def mapped_event(shape: Shape) -> float:
-    """The cost of an event in the map of many."""
-    if shape.lanes == 1 and shape.bases <= PACK:
-        return COUNTED
-    return MAPPED + PACKED * shape.lanes * -(-shape.bases // PACK)
 
 
 def cut_panes(chunk: Chunk, runs: Runs) -> Panes | None:
