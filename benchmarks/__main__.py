@@ -30,6 +30,7 @@ NAMES = (
     "exact_integers",
     "contiguous_steps",
     "cogra_figures",
+    "threads",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

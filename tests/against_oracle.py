@@ -55,7 +55,7 @@ def compare(case: Case, **options: Any) -> None:
     assert difference is None, f"{to_text(case.query)}\n{case.events}\n{difference}"
 
 
-def compare_in_batches(case: Case, sizes: list[int]) -> None:
+def compare_in_batches(case: Case, sizes: list[int], *, threads: int = 1) -> None:
     """The same, the scan's rows cut into batches of the given sizes, in turn."""
     if not case.events:
         return
@@ -69,7 +69,7 @@ def compare_in_batches(case: Case, sizes: list[int]) -> None:
         )  # fmt: skip
         with batches:
             types = batches.operand_types, batches.partition_types
-            running = Run(Setting(plan, *types, axis.nanoseconds))
+            running = Run(Setting(plan, *types, axis.nanoseconds, threads=threads))
             turn = 0
             for batch in batches:
                 at = 0

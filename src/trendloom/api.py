@@ -70,6 +70,7 @@ def run(
     host: str = "local",
     bad_rows: str = "error",
     progress: Callable[[int, int | None], None] | None = None,
+    threads: int | None = None,
 ) -> Result:
     """Run a query over events and return its rows.
 
@@ -77,6 +78,7 @@ def run(
     relations, lists of dicts. `time` names the time column; `type` the column of event types, or
     `event_type` the one type of all rows. `tick` is the unit of an integer time column, `tiebreak`
     a column that orders simultaneous events. `numbers="exact"` returns integers of any size.
+    `threads` is how many cores may be used at once; default: all of them.
     """
     from trendloom.engine.layout import Numbers
     from trendloom.hosts.local.host import run_local
@@ -84,6 +86,11 @@ def run(
     one_of("host", host, HOSTS)
     one_of("numbers", numbers, NUMBERS)
     one_of("bad_rows", bad_rows, BAD_ROWS)
+    if threads is not None and threads < 1:
+        raise TrendloomError(
+            f"A query cannot run on {threads} threads.",
+            remedy="Give threads=1 or more, or leave it out to use all cores.",
+        )
     checked = query if isinstance(query, TrendQuery) else _query(query)
     started = clock.perf_counter()
     outcome = run_local(
@@ -97,6 +104,7 @@ def run(
         numbers=Numbers(numbers),
         bad_rows="drop" if bad_rows == "drop" else "error",
         progress=progress,
+        threads=threads,
     )
     visible = [output for output in checked.plan.outputs if not output.hidden]
     return Result(

@@ -32,6 +32,7 @@ BARS = {
     "exact_integers": 2,
     "contiguous_steps": 1,
     "cogra_figures": 0,
+    "threads": 2,
 }
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from trendloom.cli import comparing
 from trendloom.cli.main import app
+from trendloom.hosts.local import host
 from trendloom.language import parse
 
 STOCK = ("--input", str(EXAMPLES / "streams/stock.csv"), "--time", "ts", "--event-type", "Stock")
@@ -48,6 +49,20 @@ def test_run_over_several_files(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["COUNT(*)"] == 43
 
 
+def test_threads_are_those_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    setting = host.Setting
+
+    def noted(*arguments: Any) -> Any:
+        asked.append(setting(*arguments))
+        return asked[-1]
+
+    monkeypatch.setattr(host, "Setting", noted)
+    done = call("run", "-q", COUNT, *LETTERS, "--threads", "1", "--json")
+    assert json.loads(done.stdout)["COUNT(*)"] == 43
+    assert [one.threads for one in asked] == [1]
+
+
 def test_dropped_rows_are_reported(tmp_path: Path) -> None:
     events = tmp_path / "events.parquet"
     pq.write_table(pa.table({"t": [1, None, 2], "type": ["A", "A", "A"]}), events)
@@ -73,6 +88,8 @@ def test_output_by_the_name_of_the_file(suffix: str, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["run", *LETTERS], "one of the two"),
+        (["run", "-q", COUNT, *LETTERS, "--threads", "0"], "--threads"),
+        (["run", "-q", COUNT, *LETTERS, "--threads", "2", "--host", "spark"], "own cores"),
         (["run", "file.tq", "-q", COUNT, *LETTERS], "one of the two"),
         (["run", "-q", COUNT, *LETTERS, "--event-type", "A"], "not both"),
         (["run", "-q", COUNT, *LETTERS, "--input", "-"], "cannot be mixed"),

@@ -50,6 +50,10 @@ def run(
         typer.Option("--numbers", help="exact: counts as whole numbers of any size."),
     ] = "auto",
     bad_rows: BadRows = "error",
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", metavar="N", min=1, help="Cores to use; default: all."),
+    ] = None,
     format: Annotated[  # noqa: A002
         Format | None,
         typer.Option(
@@ -85,6 +89,8 @@ def run(
 
         if master is not None and remote is not None:
             misuse("Give --master or --remote, not both.", "--remote")
+        if threads is not None:
+            misuse("Spark knows its own cores: --master 'local[N]', or the cluster's.", "--threads")
         spark = {"master": master, "remote": remote, "log": log}
         more = {"packages": words(packages), "jars": words(jars)}
         options |= {"numbers": numbers, "bad_rows": bad_rows}
@@ -108,6 +114,7 @@ def run(
             numbers=numbers,
             host=host,
             bad_rows=bad_rows,
+            threads=threads,
             progress=report,
         )
     if result.dropped_rows:

@@ -36,14 +36,18 @@ class Chunk:
 
     def head(self, rows: int) -> Chunk:
         """The first rows."""
-        bounds = np.append(self.bounds[self.bounds < rows], rows)
+        return self.slice(0, rows)
+
+    def slice(self, lo: int, hi: int) -> Chunk:
+        """Rows `lo : hi`, which are not copied."""
+        inner = self.bounds[(self.bounds > lo) & (self.bounds < hi)] - lo
         return Chunk(
-            self.batch.slice(0, rows),
+            self.batch.slice(lo, hi - lo),
             self.keys,
-            self.time[:rows],
-            self.order[:rows],
-            self.mask[:rows],
-            bounds,
+            self.time[lo:hi],
+            self.order[lo:hi],
+            self.mask[lo:hi],
+            np.concatenate([[0], inner, [hi - lo]]).astype(np.int64),
         )
 
     def operand(self, number: int) -> pa.Array:

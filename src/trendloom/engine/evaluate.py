@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from trendloom.engine.arrow import from_numpy, read_only
 from trendloom.engine.inputs import (
@@ -20,13 +22,17 @@ from trendloom.engine.inputs import (
 )
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined, overflow
 from trendloom.engine.pending import Pending
+from trendloom.engine.pieces import LEAST_EVENTS, Vectors
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.ranked import Ranked
+from trendloom.engine.ranks import rank, rankings_of, some_ranks
 from trendloom.engine.router import Router
-from trendloom.engine.sliding import Slider, cut_panes
+from trendloom.engine.shares import cut_runs, cut_windows, portions
+from trendloom.engine.sliding import Slider, cut_panes, lay_panes
 from trendloom.engine.spread import spread
+from trendloom.engine.threads import together
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.fold import fold_doubles, fold_integers
 from trendloom.kernels.lattice import fold_extremes
@@ -36,12 +42,14 @@ from trendloom.plan.lookups import lookups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.layout import Layout
+    from trendloom.engine.ranks import Ranking
+    from trendloom.engine.shares import Portion
     from trendloom.engine.windows import Runs
+    from trendloom.kernels.ranks import Ranks
     from trendloom.kernels.table import Table
     from trendloom.pattern.folding import Folding
     from trendloom.plan.plan import Part
@@ -50,6 +58,8 @@ if TYPE_CHECKING:
 
 SMALL_MASK = 12
 """Up to so many letters the mask itself is the event's code."""
+LEAST_SEARCHED = 1 << 12
+"""Events of a thread's share where each is looked up or routed, which takes longer."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,24 @@ class Slots:
     found: NDArray[np.bool_]
     columns: dict[Lane, Column]
     extremes: dict[Extremum, Ints]
+
+    @staticmethod
+    def join(parts: list[Slots], portions: list[Portion]) -> Slots:
+        """Of several threads, in the order of runs."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        shifted = [part.run + one.first for part, one in zip(parts, portions, strict=True)]
+        return Slots(
+            np.concatenate(shifted),
+            tuple(
+                pa.concat_arrays([part.groups[k] for part in parts])
+                for k in range(len(first.groups))
+            ),
+            np.concatenate([part.found for part in parts]),
+            {lane: joined([part.columns[lane] for part in parts]) for lane in first.columns},
+            {lane: np.concatenate([p.extremes[lane] for p in parts]) for lane in first.extremes},
+        )
 
     def with_trends(self) -> Slots:
         """Without the slots that found nothing, which often are most."""
@@ -92,6 +120,16 @@ class State:
             None if self.extremes is None else self.extremes[rows],
         )
 
+    def rows(self, first: int, end: int) -> State:
+        """Some rows in a row, to be written in place."""
+        return State(
+            None
+            if self.doubles is None
+            else Doubles(self.doubles.m[first:end], self.doubles.e[first:end]),
+            None if self.integers is None else Integers(self.integers.v[first:end]),
+            None if self.extremes is None else self.extremes[first:end],
+        )
+
     def put(self, rows: Ints, other: State) -> None:
         """Row `rows[i]` becomes row i of the other."""
         if self.doubles is not None and other.doubles is not None:
@@ -116,6 +154,7 @@ class Evaluator:
     operand_types: tuple[pa.DataType, ...]
     centres: dict[int, Centre]
     """Per operand: what centred sums are relative to."""
+    threads: int = 1
 
     @property
     def folds(self) -> bool:
@@ -142,12 +181,8 @@ class Evaluator:
 
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs from nothing."""
-        if self.ranks and self.semantics is Semantics.ANY:
-            slots = self._rank(chunk, runs)
-            if slots is not None:
-                return slots
-        if not self.folds:
-            return self._route(chunk, runs)
+        if self.ranks or not self.folds:
+            return self._search(chunk, runs)
         state = self.blank(len(runs))
         self.fold(chunk, runs, state)
         return self.read(state)
@@ -190,16 +225,24 @@ class Evaluator:
         table, codes = self.table(chunk)
         panes = cut_panes(chunk, runs)
         if panes is None or not panes.pay(self):
-            self._fold(chunk, table, codes, runs, state)
-            return
-        lost = Slider.of(self, chunk, panes, table, codes).move(state)
+            Vectors(self, chunk, table, codes).fold(runs, state)
+        else:
+            shares = min(self.threads, panes.events // LEAST_EVENTS)
+            mine = portions(chunk, runs, cut_windows(runs, shares) if shares > 1 else [])
+            together([partial(self._slide, table, codes, one, state) for one in mine])
+
+    def _slide(self, table: Table, codes: NDArray[Any], mine: Portion, state: State) -> None:
+        """Maps of panes."""
+        chunk, runs, codes = mine.chunk, mine.runs, codes[mine.lo : mine.hi]
+        state = state.rows(mine.first, mine.end)
+        lost = Slider.of(self, chunk, lay_panes(chunk, runs), table, codes).move(state)
         if len(lost) and state.integers is not None:
             # A vector has less to add up than a map.
             integers = state.integers.take(lost)
-            self._fold(chunk, table, codes, runs.pick(lost), State(None, integers, None))
+            self.fold_runs(chunk, table, codes, runs.pick(lost), State(None, integers, None))
             state.integers.v[lost] = integers.v
 
-    def _fold(
+    def fold_runs(
         self, chunk: Chunk, table: Table, codes: NDArray[Any], runs: Runs, state: State
     ) -> None:
         """One vector after another."""
@@ -274,11 +317,35 @@ class Evaluator:
             own |= ((whole & needed) == needed).astype(np.uint64) << np.uint64(k)
         return own
 
-    # ── conditions that are lookups by value ─────────────────────────────────────────────────
+    # ── everything else ──────────────────────────────────────────────────────────────────────
 
-    def _rank(self, chunk: Chunk, runs: Runs) -> Slots | None:
+    def _search(self, chunk: Chunk, runs: Runs) -> Slots:
+        """By value where conditions are lookups, else event by event; in as many threads as pay."""
+        masks, places = self._masks(chunk), None
+        if self.ranks:
+            found = lookups(self.part)
+            assert found is not None, "every condition is a lookup"
+            rankings = rankings_of(found)
+            # Of the whole chunk: a sum by value is rounded in the order of places.
+            places = rankings, rank(self.part, chunk, masks, rankings)
+        sizes = runs.hi - runs.lo
+        shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
+        mine = portions(chunk, runs, cut_runs(sizes, shares))
+        if places is not None and self.semantics is Semantics.ANY:
+            slots = together([partial(self._rank, masks, *places, one) for one in mine])
+            fitting = [one for one in slots if one is not None]
+            if len(fitting) == len(slots):
+                return Slots.join(fitting, mine)
+            places = None
+        return Slots.join(together([partial(self._route, masks, places, o) for o in mine]), mine)
+
+    def _rank(
+        self, masks: NDArray[np.uint64], rankings: list[Ranking], ranks: Ranks, mine: Portion
+    ) -> Slots | None:
         """None where a sum of integers does not fit: the router adds up fewer at once."""
-        ranked = Ranked(self.part, self.layout, chunk, self._masks(chunk), runs, self.centres)
+        masks, ranks = masks[mine.lo : mine.hi], some_ranks(ranks, mine.lo, mine.hi)
+        runs, arguments = mine.runs, (self.part, self.layout, mine.chunk, masks, mine.runs)
+        ranked = Ranked(*arguments, self.centres, rankings, ranks)
         if not ranked.fits:
             return None
         columns: dict[Lane, Column] = {}
@@ -292,16 +359,22 @@ class Evaluator:
         every = np.arange(len(runs))
         return Slots(every, (), ranked.found.astype(np.bool_), columns, extremes)
 
-    # ── everything else ──────────────────────────────────────────────────────────────────────
-
-    def _route(self, chunk: Chunk, runs: Runs) -> Slots:
-        layout = self.layout
-        masks = self._masks(chunk)
-        work = spread(self.part, chunk, runs, masks)
+    def _route(
+        self,
+        masks: NDArray[np.uint64],
+        places: tuple[list[Ranking], Ranks] | None,
+        mine: Portion,
+    ) -> Slots:
+        layout, chunk = self.layout, mine.chunk
+        masks = masks[mine.lo : mine.hi]
+        work = spread(self.part, chunk, mine.runs, masks)
         slots = len(work.run)
-        waits = self.ranks and self.semantics is Semantics.NEXT
-        kind = Pending if waits else Router
-        router = kind(self.part, self.semantics, chunk, masks, work.codes, work.work, slots)
+        arguments = self.part, self.semantics, chunk, masks, work.codes, work.work, slots
+        if places is None:
+            router = Router(*arguments)
+        else:
+            rankings, ranks = places
+            router = Pending(*arguments, rankings, some_ranks(ranks, mine.lo, mine.hi))
 
         # In exact mode the doubles are bounds: sums of magnitudes tell how many primes to take.
         sums = layout.scaled
@@ -327,8 +400,8 @@ class Evaluator:
         for variable in dict.fromkeys(lane.variable for lane in layout.distinct):
             assert variable is not None, "DISTINCT is of a variable"
             slot, event = router.members_of(variable)
-            mine = [lane for lane in layout.distinct if lane.variable == variable]
-            columns |= self._distinct(chunk, mine, slot, event, slots)
+            lanes = [lane for lane in layout.distinct if lane.variable == variable]
+            columns |= self._distinct(chunk, lanes, slot, event, slots)
         extremes = {
             lane: extreme.out[:, k] for k, lane in enumerate(layout.extremes) if extreme is not None
         }

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.engine.ranked import compile_steps
-from trendloom.engine.ranks import rank, rankings_of
 from trendloom.engine.router import Router
 from trendloom.kernels.pending import cells_needed, take_next
-from trendloom.plan.lookups import lookups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.ranks import Ranking
     from trendloom.kernels.program import Work
+    from trendloom.kernels.ranks import Ranks
     from trendloom.kernels.route import Lanes
     from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Part
@@ -35,13 +37,12 @@ class Pending(Router):
         codes: Ints,
         work: Work,
         slots: int,
+        rankings: Sequence[Ranking],
+        ranks: Ranks,
     ) -> None:
         super().__init__(part, semantics, chunk, masks, codes, work, slots)
-        found = lookups(part)
-        assert found is not None, "only where every condition is a lookup"
-        rankings = rankings_of(found)
         self.steps = compile_steps(part, rankings, consuming=True)
-        self.ranks = rank(part, chunk, masks, rankings)
+        self.ranks = ranks
         self.cells = cells_needed(self.steps, self.span, self.width)
 
     def make(self, work: Work, lanes: Lanes) -> None:

@@ -8,12 +8,10 @@ import numpy as np
 
 from trendloom.engine.cells import Cells, longest_tie
 from trendloom.engine.program import grouped, ints
-from trendloom.engine.ranks import Ranking, rank, rankings_of
 from trendloom.kernels.counted import count_by_value
 from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
 from trendloom.pattern.automaton import DEAD, START
-from trendloom.plan.lookups import lookups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +21,9 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.inputs import Centre
     from trendloom.engine.layout import Layout
+    from trendloom.engine.ranks import Ranking
     from trendloom.engine.windows import Runs
+    from trendloom.kernels.ranks import Ranks
     from trendloom.plan.plan import Part
 
 
@@ -38,10 +38,9 @@ class Ranked:
         masks: NDArray[np.uint64],
         runs: Runs,
         centres: dict[int, Centre],
+        rankings: Sequence[Ranking],
+        ranks: Ranks,
     ) -> None:
-        found = lookups(part)
-        assert found is not None, "only where every condition is a lookup"
-        rankings = rankings_of(found)
         steps = compile_steps(part, rankings)
         width = longest_tie(chunk.order) * len(part.automaton.states)
         count = len(part.automaton.states) + 2 + width
@@ -50,7 +49,6 @@ class Ranked:
         self.checked = cells.checked(layout.checked)
         self.extreme = cells.extreme(layout.extremes)
         self.found = np.zeros(len(runs), np.uint8)
-        ranks = rank(part, chunk, masks, rankings)
         only_counts = layout.scaled == () and layout.checked is None and not layout.extremes
         if only_counts and not ranks.kind.any():
             out_m, out_e = self.scaled.out_m[:, 0], self.scaled.out_e[:, 0]

@@ -72,6 +72,18 @@ def rank(part: Part, chunk: Chunk, masks: NDArray[np.uint64], rankings: Sequence
     return ranks
 
 
+def some_ranks(ranks: Ranks, lo: int, hi: int) -> Ranks:
+    """Of the events `lo : hi` only, in places as they are."""
+    if hi - lo == ranks.left.shape[1]:
+        return ranks
+    return ranks._replace(
+        left=np.ascontiguousarray(ranks.left[:, lo:hi]),
+        left_start=np.ascontiguousarray(ranks.left_start[:, lo:hi]),
+        right=np.ascontiguousarray(ranks.right[:, lo:hi]),
+        right_start=np.ascontiguousarray(ranks.right_start[:, lo:hi]),
+    )
+
+
 def _kind(ranking: Ranking) -> int:
     if ranking.op is None:
         return EQUAL

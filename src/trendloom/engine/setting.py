@@ -30,6 +30,8 @@ class Setting:
     nanoseconds: int
     """Per tick of the time column."""
     numbers: Numbers = Numbers.AUTO
+    threads: int = 1
+    """That the kernels may use at once. A Spark task has one core."""
 
     @cached_property
     def windows(self) -> Windows:
@@ -67,6 +69,7 @@ class Setting:
                 types,
                 operands,
                 {},
+                self.threads,
             )
             for part in plan.all_parts
         ]

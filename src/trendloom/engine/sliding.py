@@ -22,7 +22,8 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.maps import Shape, shapes_of
-from trendloom.kernels.bases import PACK, double_maps, integer_maps
+from trendloom.kernels.bases import double_maps, integer_maps
+from trendloom.kernels.counted_bases import PACK
 from trendloom.kernels.key_products import replay_keys
 from trendloom.kernels.stacks import schedule
 from trendloom.kernels.sum_products import replay_sums
@@ -88,7 +89,7 @@ class Panes:
     def pay(self, evaluator: Evaluator) -> bool:
         """Whether maps cost less than a vector per run."""
         shapes = [shape for shape in shapes_of(evaluator) if shape is not None]
-        by_vectors = sum(self.visits * _vector(shape) for shape in shapes)
+        by_vectors = sum(self.visits * vector_event(shape) for shape in shapes)
         return sum(self._by_maps(shape) for shape in shapes) < by_vectors
 
     def _by_maps(self, shape: Shape) -> float:
@@ -101,7 +102,8 @@ class Panes:
         return answers + self.events * event + panes * 2 * shape.bases * through
 
 
-def _vector(shape: Shape) -> float:
+def vector_event(shape: Shape) -> float:
+    """The cost of an event in a vector."""
     return VECTOR + VECTOR_LANE * (shape.lanes - 1)
 
 
@@ -112,15 +114,20 @@ def cut_panes(chunk: Chunk, runs: Runs) -> Panes | None:
         return None
     if (np.diff(runs.lo) < 0).any() or (np.diff(runs.hi) < 0).any():
         return None
+    panes = lay_panes(chunk, runs)
+    # Windows of events may part simultaneous ones, which maps in turn would put in an order.
+    inner = panes.cut[(panes.cut > 0) & (panes.cut < len(chunk))]
+    inner = inner[chunk.order[inner] == chunk.order[inner - 1]]
+    return panes if np.isin(inner, chunk.bounds).all() else None
+
+
+def lay_panes(chunk: Chunk, runs: Runs) -> Panes:
+    """Panes of runs that neither begin nor end before those in front of them."""
+    visits = int((runs.hi - runs.lo).sum())
     cuts = np.zeros(len(chunk) + 1, np.bool_)
     cuts[runs.lo] = True
     cuts[runs.hi] = True
     cut = np.flatnonzero(cuts).astype(np.int64)
-    # Windows of events may part simultaneous ones, which maps in turn would put in an order.
-    inner = cut[(cut > 0) & (cut < len(chunk))]
-    inner = inner[chunk.order[inner] == chunk.order[inner - 1]]
-    if not np.isin(inner, chunk.bounds).all():
-        return None
     place = np.cumsum(cuts) - 1
     events = min(len(chunk), visits)
     return Panes(cut, place[runs.lo], place[runs.hi], events, visits)

@@ -19,16 +19,14 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import times_checked
+from trendloom.kernels.counted_bases import PACK, count_bases, shrink_bases, unit_of
 from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import FAINT, RADIX, SHRINK, within_radix
-from trendloom.kernels.table import CROWD, Table, feeds_of
+from trendloom.kernels.scaled import RADIX, within_radix
+from trendloom.kernels.table import CROWD, Counting, Table, counting_of, feeds_of
 
 Floats = NDArray[np.float64]
-
-PACK = 4
-"""Bases that are worked on at once: what the processor adds in one instruction."""
 
 
 def _note(wrapped: Any, at: Any, a: Any, b: Any, total: Any) -> None:
@@ -73,23 +71,6 @@ def _overload_weigh(x: Any, count: Any, wrapped: Any, at: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _shrink_bases(values: NDArray[Any], bases: int, exponent: Ints) -> bool:
-    """Takes a radix off the bases that grew past it. True: one has cells that are too faint now."""
-    faint = False
-    zero = values.dtype.type(0)
-    for basis in range(bases):
-        full = False
-        for k in range(basis, values.shape[0], bases):
-            full |= is_full(values[k])
-        if full:
-            exponent[basis] += 1
-            for k in range(basis, values.shape[0], bases):
-                values[k] = values[k] * values.dtype.type(SHRINK)
-                faint |= values[k] != zero and abs(values[k]) < FAINT
-    return faint
-
-
-@njit(cache=True, nogil=True)
 def _add(
     values: NDArray[Any], base: int, sums: NDArray[Any], new: int, width: int, wrapped: Ints
 ) -> bool:
@@ -127,9 +108,7 @@ def sprint_bases(
     lanes, bases = feeds.shape[2], exponent.shape[0]
     width = lanes * bases
     zero = values.dtype.type(0)
-    shrink = values.dtype.type(SHRINK)
-    unit = values.dtype.type(1)
-    late = False
+    unit, late = unit_of(values, exponent[0]), exponent[0] > 2
     target, finished, begins = table.target, table.finished, table.begins
     source, eats, sink = table.source, table.eats, table.states + 2
     finishing = table.semantics != ANY
@@ -251,14 +230,35 @@ def sprint_bases(
                             values[base + k] = zero
                     new += width
         if full:
-            faint = _shrink_bases(values, bases, exponent)
-            unit = values.dtype.type(1)
-            for _ in range(exponent[0]):
-                unit = unit * shrink
-            late = exponent[0] > 2
+            faint = shrink_bases(values, bases, exponent)
+            unit, late = unit_of(values, exponent[0]), exponent[0] > 2
             if faint:
                 break
     return at
+
+
+@njit(cache=True, nogil=True)
+def _advance(
+    table: Table,
+    order: Ints,
+    code: NDArray[Any],
+    at: int,
+    end: int,
+    values: NDArray[Any],
+    exponent: Ints,
+    plain: Counting,
+    feeds: NDArray[np.bool_],
+    x: NDArray[Any],
+    small: bool,
+    wrapped: Ints,
+) -> int:
+    """The faster of the two sprints where it goes, the other where it stops."""
+    if feeds.shape[1] == 1 and feeds.shape[2] == 1 and exponent.shape[0] == PACK:
+        finishing, sink = table.semantics != ANY, table.states + 2
+        at = count_bases(plain, finishing, sink, order, code, at, end, values, exponent, wrapped)
+        if at == end:
+            return at
+    return sprint_bases(table, order, code, at, end, values, exponent, feeds, x, small, wrapped)
 
 
 @njit(cache=True, nogil=True)
@@ -298,12 +298,12 @@ def double_maps(
     values, wrapped = np.zeros(cells * bases), np.zeros(lanes * bases, np.int64)
     exponent = np.zeros(bases, np.int64)
     m, e = np.zeros((1, cells)), np.zeros((1, cells), np.int64)
-    small = within_radix(x, lo, hi)
+    small, plain = within_radix(x, lo, hi), counting_of(table, values)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         exponent[:] = 0
-        at = sprint_bases(
-            table, order, code, lo[run], hi[run], values, exponent, feeds, x, small, wrapped
+        at = _advance(
+            table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, small, wrapped
         )
         for basis in range(out_m.shape[1]):
             # An exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
@@ -341,11 +341,12 @@ def integer_maps(
     feeds = feeds_of(table, var)
     values = np.zeros((table.states + 3) * lanes * bases, np.int64)
     wrapped, exponent = np.zeros(lanes * bases, np.int64), np.zeros(bases, np.int64)
+    plain = counting_of(table, values)
     for run in range(lo.shape[0]):
         _start(values, table.states, lanes, bases)
         wrapped[:] = 0
-        sprint_bases(
-            table, order, code, lo[run], hi[run], values, exponent, feeds, x, True, wrapped
+        _advance(
+            table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, True, wrapped
         )
         for basis in range(out.shape[1]):
             for k in range(out.shape[2]):

@@ -129,8 +129,7 @@ def sprint(
                     and values[target[c, step] * lanes] == zero
                 ):
                     return first, exponent
-                sums[new] = unit * begins[c, step]
-                for lane in range(1, lanes):
+                for lane in range(lanes):
                     sums[new + lane] = zero
                 for k in range(sources):
                     base = source[c, step, k] * lanes
@@ -139,6 +138,10 @@ def sprint(
                         total = sums[new + lane] + more
                         wrapped |= wraps(sums[new + lane], more, total)
                         sums[new + lane] = total
+                # In the order of above: rounded alike, whatever other runs are here.
+                more = unit * begins[c, step]
+                wrapped |= wraps(sums[new], more, sums[new] + more)
+                sums[new] += more
                 for lane in range(1, lanes):
                     if feeds[c, step, lane]:
                         amount = x[lane, event]

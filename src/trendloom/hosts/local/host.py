@@ -10,8 +10,10 @@ import pyarrow as pa
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
+from trendloom.engine.threads import usable_cores
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
 from trendloom.hosts.scan.dress import dressed
 
@@ -44,9 +46,12 @@ def run_local(
     numbers: Numbers = Numbers.AUTO,
     bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
+    threads: int | None = None,
 ) -> Outcome:
-    """All rows of a plan over a bounded input."""
+    """All rows of a plan over a bounded input, with as many threads as there are cores."""
     with open_events(events) as source:
+        if threads is not None:
+            duck.use_threads(source.connection, threads)
         if source.is_empty:
             # Names are known (a header) or not (an empty list); types are not.
             named = [name for name in (time, type, tiebreak) if name is not None]
@@ -65,7 +70,8 @@ def run_local(
         )
         with batches:
             types = batches.operand_types, batches.partition_types
-            run = Run(Setting(plan, *types, axis.nanoseconds, numbers))
+            cores = usable_cores() if threads is None else threads
+            run = Run(Setting(plan, *types, axis.nanoseconds, numbers, cores))
             for batch in batches:
                 run.push(batch)
                 if progress is not None:

@@ -44,6 +44,11 @@ def connect(
     return connection
 
 
+def use_threads(connection: duckdb.DuckDBPyConnection, count: int) -> None:
+    """Instead of one per core."""
+    connection.execute(f"SET threads = {int(count)}")
+
+
 def text(tree: exp.Expr) -> str:
     """The statement; comments of the query stay in the query."""
     return tree.sql(dialect="duckdb", comments=False)
