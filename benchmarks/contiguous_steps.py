@@ -34,8 +34,8 @@ EVENTS = {
 TEXT = "RETURN COUNT(*) AS n PATTERN S+ SEMANTICS contiguous WHERE S.price > NEXT(S).price"
 
 CAUSES = {
-    "engine to reading": "the general router takes it event by event; contiguous steps under a"
-    " condition have no loop of their own"
+    "engine to reading": "besides the fold, ties are looked for and the condition is told, each a"
+    " pass over columns"
 }
 
 

@@ -38,7 +38,8 @@ def engine_agrees(planned: Plan) -> None:
     facts = gather(planned)
     run = Run(setting_of(planned))
     assert [part.algorithm for part in facts.parts] == [
-        "fold" if one.folds else "rank" if one.ranks else "route" for one in run.evaluators
+        "fold" if one.folds else "step" if one.steps else "rank" if one.ranks else "route"
+        for one in run.evaluators
     ]
     assert facts.cost.streams == run.streams
     for part in facts.parts:

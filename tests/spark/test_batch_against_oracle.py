@@ -63,7 +63,7 @@ def test_the_combine_plan_with_chunks_that_interleave(
 ) -> None:
     """Most groups are tangled, and cut into parts of a few events."""
     monkeypatch.setattr(batch, "PART_EVENTS", 3)
-    chosen = [case for case in drawn(cases(**FOLD), CASES) if can_combine(case)]
+    chosen = [case for case in drawn(cases(**FOLD), 2 * CASES) if can_combine(case)]
     assert len(chosen) >= 20
     check_all(chosen, of_frame(spark, "combine"))
 

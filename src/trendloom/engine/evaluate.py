@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from trendloom.engine.arrow import from_numpy, read_only
+from trendloom.engine.arrow import read_only
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
@@ -22,7 +21,8 @@ from trendloom.engine.inputs import (
 )
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined, overflow
+from trendloom.engine.neighbours import with_steps, without_ties
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
 from trendloom.engine.pending import Pending
 from trendloom.engine.pieces import LEAST_EVENTS, Vectors
 from trendloom.engine.program import compile_table, possible_masks
@@ -31,6 +31,7 @@ from trendloom.engine.ranks import rank, rankings_of, some_ranks
 from trendloom.engine.router import Router
 from trendloom.engine.shares import cut_runs, cut_windows, portions
 from trendloom.engine.sliding import Slider, cut_panes, lay_panes
+from trendloom.engine.slots import Slots, State
 from trendloom.engine.spread import spread
 from trendloom.engine.threads import together
 from trendloom.kernels.extreme import ABSENT
@@ -42,6 +43,7 @@ from trendloom.plan.lookups import lookups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
@@ -63,85 +65,6 @@ LEAST_SEARCHED = 1 << 12
 
 
 @dataclass(frozen=True)
-class Slots:
-    """Results of one part: slot i belongs to run `run[i]` and to values of grouping variables."""
-
-    run: Ints
-    groups: tuple[pa.Array, ...]
-    """Per grouping binding: the value, null for trends without the variable."""
-    found: NDArray[np.bool_]
-    columns: dict[Lane, Column]
-    extremes: dict[Extremum, Ints]
-
-    @staticmethod
-    def join(parts: list[Slots], portions: list[Portion]) -> Slots:
-        """Of several threads, in the order of runs."""
-        first = parts[0]
-        if len(parts) == 1:
-            return first
-        shifted = [part.run + one.first for part, one in zip(parts, portions, strict=True)]
-        return Slots(
-            np.concatenate(shifted),
-            tuple(
-                pa.concat_arrays([part.groups[k] for part in parts])
-                for k in range(len(first.groups))
-            ),
-            np.concatenate([part.found for part in parts]),
-            {lane: joined([part.columns[lane] for part in parts]) for lane in first.columns},
-            {lane: np.concatenate([p.extremes[lane] for p in parts]) for lane in first.extremes},
-        )
-
-    def with_trends(self) -> Slots:
-        """Without the slots that found nothing, which often are most."""
-        if self.found.all():
-            return self
-        rows = np.flatnonzero(self.found)
-        return Slots(
-            self.run[rows],
-            tuple(values.take(from_numpy(rows)) for values in self.groups),
-            self.found[rows],
-            {lane: column.take(rows) for lane, column in self.columns.items()},
-            {lane: keys[rows] for lane, keys in self.extremes.items()},
-        )
-
-
-@dataclass(frozen=True)
-class State:
-    """Vectors of the fast path, one row per run. None where no lane needs the domain."""
-
-    doubles: Doubles | None
-    integers: Integers | None
-    extremes: Ints | None
-
-    def take(self, rows: Ints) -> State:
-        return State(
-            None if self.doubles is None else self.doubles.take(rows),
-            None if self.integers is None else self.integers.take(rows),
-            None if self.extremes is None else self.extremes[rows],
-        )
-
-    def rows(self, first: int, end: int) -> State:
-        """Some rows in a row, to be written in place."""
-        return State(
-            None
-            if self.doubles is None
-            else Doubles(self.doubles.m[first:end], self.doubles.e[first:end]),
-            None if self.integers is None else Integers(self.integers.v[first:end]),
-            None if self.extremes is None else self.extremes[first:end],
-        )
-
-    def put(self, rows: Ints, other: State) -> None:
-        """Row `rows[i]` becomes row i of the other."""
-        if self.doubles is not None and other.doubles is not None:
-            self.doubles.m[rows] = other.doubles.m
-            self.doubles.e[rows] = other.doubles.e
-        if self.integers is not None and other.integers is not None:
-            self.integers.v[rows] = other.integers.v
-        if self.extremes is not None and other.extremes is not None:
-            self.extremes[rows] = other.extremes
-
-
-@dataclass(frozen=True)
 class Evaluator:
     """A part, its layout and what is the same for every chunk."""
 
@@ -158,7 +81,12 @@ class Evaluator:
 
     @property
     def folds(self) -> bool:
-        return self.folding is not None and self.layout.fits_vectors
+        return not self.part.adjacent and self.folding is not None and self.layout.fits_vectors
+
+    @property
+    def steps(self) -> bool:
+        """Whether conditions between neighbours are letters, and runs without ties are folded."""
+        return bool(self.part.adjacent) and self.folding is not None and self.layout.fits_vectors
 
     @property
     def fast(self) -> Folding:
@@ -181,6 +109,8 @@ class Evaluator:
 
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs from nothing."""
+        if self.steps:
+            return self._step(chunk, runs)
         if self.ranks or not self.folds:
             return self._search(chunk, runs)
         state = self.blank(len(runs))
@@ -299,13 +229,22 @@ class Evaluator:
     def table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
         """The fast path's table and every event's code in it."""
         types = [self.letter_types[bits[0]] for bits in self.part.bits]
-        if len(types) <= SMALL_MASK:
-            alone = len(types) == len(self.letter_types)
+        conditions = len(self.part.programs)
+        small = len(types) + conditions <= SMALL_MASK
+        if len(types) <= SMALL_MASK and len(types) == len(self.letter_types):
+            codes = chunk.mask
+        elif small:
             # As wide as a scan of these letters alone has them: no further type for the kernels.
-            width = np.uint8 if len(types) <= 8 else np.uint16
-            codes = chunk.mask if alone else read_only(self._masks(chunk).astype(width))
-            return compile_table(self.fast, self.semantics, possible_masks(types)), codes
-        distinct, codes = np.unique(self._masks(chunk), return_inverse=True)
+            codes = self._masks(chunk).astype(np.uint8 if len(types) <= 8 else np.uint16)
+            codes = read_only(codes)
+        else:
+            codes = self._masks(chunk)
+        if conditions:
+            codes = with_steps(self.part, chunk, codes)
+        if small:
+            masks = possible_masks(types, conditions)
+            return compile_table(self.fast, self.semantics, masks), codes
+        distinct, codes = np.unique(codes, return_inverse=True)
         return compile_table(self.fast, self.semantics, [int(m) for m in distinct]), codes
 
     def _masks(self, chunk: Chunk) -> NDArray[np.uint64]:
@@ -316,6 +255,32 @@ class Evaluator:
             needed = np.uint64(sum(1 << bit for bit in set(bits)))
             own |= ((whole & needed) == needed).astype(np.uint64) << np.uint64(k)
         return own
+
+    def _step(self, chunk: Chunk, runs: Runs) -> Slots:
+        """Runs without simultaneous events go into vectors, the others to the router."""
+        untied = without_ties(chunk, runs)
+        lots = [np.flatnonzero(untied), np.flatnonzero(~untied)]
+        ways = (self._vectors, self._search)
+        pairs = [(way, lot) for way, lot in zip(ways, lots, strict=True) if len(lot)]
+        slots = [way(chunk, runs.pick(lot)) for way, lot in pairs]
+        return Slots.join(slots, [lot for _, lot in pairs])
+
+    def _vectors(self, chunk: Chunk, runs: Runs) -> Slots:
+        """A vector per run, whole runs to each thread: cut ones would be rounded otherwise."""
+        table, codes = self.table(chunk)
+        state = self.blank(len(runs))
+        sizes = runs.hi - runs.lo
+        shares = min(self.threads, int(sizes.sum()) // LEAST_EVENTS)
+        together(
+            [
+                partial(
+                    self.fold_runs, one.chunk, table, codes[one.lo : one.hi], one.runs,
+                    state.rows(one.first, one.end),
+                )
+                for one in portions(chunk, runs, cut_runs(sizes, shares))
+            ]
+        )  # fmt: skip
+        return self.read(state)
 
     # ── everything else ──────────────────────────────────────────────────────────────────────
 
@@ -335,9 +300,10 @@ class Evaluator:
             slots = together([partial(self._rank, masks, *places, one) for one in mine])
             fitting = [one for one in slots if one is not None]
             if len(fitting) == len(slots):
-                return Slots.join(fitting, mine)
+                return Slots.join(fitting, [one.numbers for one in mine])
             places = None
-        return Slots.join(together([partial(self._route, masks, places, o) for o in mine]), mine)
+        routed = together([partial(self._route, masks, places, one) for one in mine])
+        return Slots.join(routed, [one.numbers for one in mine])
 
     def _rank(
         self, masks: NDArray[np.uint64], rankings: list[Ranking], ranks: Ranks, mine: Portion

@@ -21,7 +21,7 @@ from trendloom.kernels.extreme import ABSENT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trendloom.engine.evaluate import Slots
+    from trendloom.engine.slots import Slots
 
     Ints = NDArray[np.int64]
 

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.harvest import Harvest
     from trendloom.engine.setting import Setting
+    from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs
 
     Floats = NDArray[np.float64]

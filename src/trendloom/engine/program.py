@@ -134,8 +134,11 @@ def compile_predicates(part: Part, column: NDArray[np.float64]) -> opcodes.Predi
 
 
 def compile_table(fast: Folding, semantics: Semantics, masks: Sequence[int | None]) -> Table:
-    """The fast path's table: code c is an event of mask `masks[c]`, None for one that never is."""
-    size = len(masks)
+    """The fast path's table: code c is an event of mask `masks[c]`, None for one that never is.
+
+    A mask has a bit per letter, then one per condition that arrows may ask for.
+    """
+    size, letters = len(masks), len(fast.clears)
     states = fast.cells
     finished, zero, sink = states, states + 1, states + 2
     accepting = set(fast.accepts)
@@ -144,7 +147,11 @@ def compile_table(fast: Folding, semantics: Semantics, masks: Sequence[int | Non
     for code, mask in enumerate(masks):
         if mask is None:
             continue
-        taken = [a for a in fast.arrows if (mask >> a.variable) & 1]
+        taken = [
+            a
+            for a, asked in zip(fast.arrows, fast.asks, strict=True)
+            if (mask >> a.variable) & 1 and (asked < 0 or (mask >> (letters + asked)) & 1)
+        ]
         by_target: dict[tuple[int, int], list[Arrow]] = {}
         for arrow in taken:
             if arrow.target != DEAD:
@@ -186,10 +193,10 @@ def compile_table(fast: Folding, semantics: Semantics, masks: Sequence[int | Non
     return table
 
 
-def possible_masks(types: Sequence[str]) -> list[int | None]:
+def possible_masks(types: Sequence[str], conditions: int = 0) -> list[int | None]:
     """Every mask of so many letters; None for those that mix types, which no event has."""
     bit_types = [(1 << k, one) for k, one in enumerate(types)]
     return [
         mask if len({one for bit, one in bit_types if mask & bit}) <= 1 else None
-        for mask in range(1 << len(types))
+        for mask in range(1 << (len(types) + conditions))
     ]

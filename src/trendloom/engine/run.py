@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.harvest import Harvest, Rows
     from trendloom.engine.setting import Setting
+    from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs, Windows
     from trendloom.plan.plan import Plan
 

@@ -63,7 +63,7 @@ class Setting:
         return [
             Evaluator(
                 part,
-                plan.folding(part),
+                plan.folding(part) or plan.stepping(part),
                 lay_out(plan, operands, self.numbers, part),
                 plan.semantics,
                 types,

@@ -61,6 +61,11 @@ class Portion:
     chunk: Chunk
     runs: Runs
 
+    @property
+    def numbers(self) -> Ints:
+        """The runs' own."""
+        return np.arange(self.first, self.end)
+
     @classmethod
     def of(cls, chunk: Chunk, runs: Runs, first: int, end: int) -> Portion:
         """Nothing is copied but the bounds of runs."""

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs
     from trendloom.kernels.table import Table
 

@@ -43,6 +43,8 @@ class Folding:
     """Cells in which trends may end."""
     clears: tuple[tuple[int, ...], ...]
     """Per letter, positive and then negated: the cells that its events set to zero."""
+    asks: tuple[int, ...]
+    """Per arrow: the number of a condition that must hold, -1 for none."""
 
 
 def fold_guards(
@@ -99,6 +101,7 @@ def fold_guards(
         arrows,
         tuple(cell for cells in ends for cell in cells),
         ((),) * len(automaton.variables) + clears,
+        (-1,) * len(arrows),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from trendloom.language.nodes import Semantics
 from trendloom.pattern.folding import fold_guards
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
         CountWindow,
         GroupKey,
         Query,
-        Semantics,
         TimeWindow,
     )
     from trendloom.pattern.automaton import Automaton
@@ -158,6 +158,23 @@ class Plan:
             return None
         lasting = self.strategy is WindowStrategy.CHANGES
         return fold_guards(part.automaton, part.negated, self.semantics, trailing=not lasting)
+
+    def stepping(self, part: Part) -> Folding | None:
+        """The fast path's view of a part with conditions between neighbours, where these can be
+        told from the rows (contiguous); the arrows name the conditions' programs."""
+        contiguous = self.semantics is Semantics.CONTIGUOUS
+        if not contiguous or not part.adjacent or part.bindings:
+            return None
+        fast = fold_guards(part.automaton, part.negated, self.semantics, trailing=False)
+        if fast is None:
+            return None
+        # Contiguous states have one cell each, so cells are numbered as states are.
+        states = part.automaton.states
+        asks = (
+            -1 if a.source < 0 else part.adjacent.get((states[a.source].variable, a.variable), -1)
+            for a in fast.arrows
+        )
+        return replace(fast, asks=tuple(asks))
 
     def part_of(self, variable: str) -> int:
         """The part whose trends hold the variable."""

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.engine.evaluate import Evaluator, State
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.groups import Partitions
     from trendloom.engine.harvest import Harvest, Rows
     from trendloom.engine.setting import Setting
+    from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs
 
     Ints = NDArray[np.int64]

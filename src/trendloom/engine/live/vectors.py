@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.engine.chunk import make_chunk
-from trendloom.engine.evaluate import Evaluator, State
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
@@ -26,11 +25,13 @@ from trendloom.engine.live.waiting import (
     plain,
 )
 from trendloom.engine.numbers import Doubles, Integers
+from trendloom.engine.slots import State
 from trendloom.engine.sort import key_codes, sort_events
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.setting import Setting
 
     Ints = NDArray[np.int64]

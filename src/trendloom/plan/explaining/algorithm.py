@@ -1,7 +1,9 @@
-"""Which of the engine's three ways a part takes, and what waits between batches.
+"""Which of the engine's four ways a part takes, and what waits between batches.
 
 **fold**: one vector of sums and extremes per window. It needs type grain, guards that clear sums
 (`pattern/folding.py`), nothing bound, and no sets of events (DISTINCT, but for MIN and MAX).
+**step**: contiguous trends with conditions between neighbours, which the rows alone decide: a fold,
+and a route where events are simultaneous.
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
 skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
 **route**: everything else, and `numbers="exact"`.
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Part, Plan
 
 EXTREMES = {Function.MIN, Function.MAX}
-FOLD, RANK, ROUTE = "fold", "rank", "route"
+FOLD, STEP, RANK, ROUTE = "fold", "step", "rank", "route"
 
 
 def algorithm(plan: Plan, part: Part) -> str:
     """With numbers as the plan chooses them."""
     if folds(plan, part):
         return FOLD
+    if steps(plan, part):
+        return STEP
     return RANK if ranks(plan, part) else ROUTE
 
 
@@ -44,6 +48,11 @@ def ranks(plan: Plan, part: Part) -> bool:
     if plan.semantics is Semantics.ANY and distinct(plan, part):
         return False
     return plan.semantics is not Semantics.CONTIGUOUS and lookups(part) is not None
+
+
+def steps(plan: Plan, part: Part) -> bool:
+    """Whether conditions between neighbours are letters, and runs without ties are folded."""
+    return plan.stepping(part) is not None and not distinct(plan, part)
 
 
 def folds(plan: Plan, part: Part) -> bool:

@@ -14,6 +14,7 @@ from trendloom.plan.explaining.algorithm import (
     numbers,
     ranks,
     slides,
+    steps,
     streams,
 )
 from trendloom.plan.plan import BindingKind, Grain, WindowStrategy
@@ -110,7 +111,7 @@ def memory(plan: Plan) -> str:
         words = (
             "the events of a partition's open windows" if sliding else "all events of a partition"
         )
-        if any(part.adjacent for part in parts):
+        if any(part.adjacent and not steps(plan, part) for part in parts):
             words += ", single ones with their sums"
         vectors = any(folds(plan, part) for part in parts)
         if vectors and plan.strategy in (WindowStrategy.CHANGES, WindowStrategy.COUNTED):
@@ -133,7 +134,8 @@ def _step(plan: Plan, part: Part) -> str:
     names = state_names(part.automaton)
     kept = [name for name, single in zip(names, part.event_grained, strict=True) if single]
     if plan.semantics is Semantics.CONTIGUOUS:
-        return f"{words}, against the events of the time point before: linear"
+        before = "the event" if steps(plan, part) else "the events of the time point"
+        return f"{words}, against {before} before: linear"
     if ranks(plan, part):
         return f"{words}, conditions looked up by value: O(n log n)"
     if len(kept) == 1 and kept[0].isalnum():

@@ -15,7 +15,15 @@ from trendloom.language.printer import to_text
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.picture import edges, endings, state_names
 from trendloom.plan.explaining import costs
-from trendloom.plan.explaining.algorithm import algorithm, distinct, folds, ranks, slides, streams
+from trendloom.plan.explaining.algorithm import (
+    algorithm,
+    distinct,
+    folds,
+    ranks,
+    slides,
+    steps,
+    streams,
+)
 from trendloom.plan.explaining.columns import Column, columns
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
@@ -309,6 +317,8 @@ def _detours(
     bindings: tuple[BindingFacts, ...],
 ) -> tuple[Detour, ...]:
     how = "looked up by value" if ranks(plan, part) else "single events"
+    if steps(plan, part):
+        how = "told from the rows, ties by single events"
     found = [
         Detour(one.condition, f"between consecutive events: {how} in {_few(one.states)}")
         for one in kept

@@ -1,0 +1,102 @@
+"""What a part gives and keeps: results in slots, vectors in rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from trendloom.engine.arrow import from_numpy
+from trendloom.engine.numbers import Column, Doubles, Integers, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.lanes import Extremum, Lane
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Results of one part: slot i belongs to run `run[i]` and to values of grouping variables."""
+
+    run: Ints
+    groups: tuple[pa.Array, ...]
+    """Per grouping binding: the value, null for trends without the variable."""
+    found: NDArray[np.bool_]
+    columns: dict[Lane, Column]
+    extremes: dict[Extremum, Ints]
+
+    @staticmethod
+    def join(parts: Sequence[Slots], runs: Sequence[Ints]) -> Slots:
+        """Slots of several lots of runs, which have these numbers together, in their order."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        run = np.concatenate([mine[part.run] for part, mine in zip(parts, runs, strict=True)])
+        whole = Slots(
+            run,
+            tuple(
+                pa.concat_arrays([part.groups[k] for part in parts])
+                for k in range(len(first.groups))
+            ),
+            np.concatenate([part.found for part in parts]),
+            {lane: joined([part.columns[lane] for part in parts]) for lane in first.columns},
+            {lane: np.concatenate([p.extremes[lane] for p in parts]) for lane in first.extremes},
+        )
+        in_order = bool((np.diff(run) >= 0).all())
+        return whole if in_order else whole.take(np.argsort(run, kind="stable"))
+
+    def with_trends(self) -> Slots:
+        """Without the slots that found nothing, which often are most."""
+        return self if self.found.all() else self.take(np.flatnonzero(self.found))
+
+    def take(self, rows: Ints) -> Slots:
+        return Slots(
+            self.run[rows],
+            tuple(values.take(from_numpy(rows)) for values in self.groups),
+            self.found[rows],
+            {lane: column.take(rows) for lane, column in self.columns.items()},
+            {lane: keys[rows] for lane, keys in self.extremes.items()},
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """Vectors of the fast path, one row per run. None where no lane needs the domain."""
+
+    doubles: Doubles | None
+    integers: Integers | None
+    extremes: Ints | None
+
+    def take(self, rows: Ints) -> State:
+        return State(
+            None if self.doubles is None else self.doubles.take(rows),
+            None if self.integers is None else self.integers.take(rows),
+            None if self.extremes is None else self.extremes[rows],
+        )
+
+    def rows(self, first: int, end: int) -> State:
+        """Some rows in a row, to be written in place."""
+        return State(
+            None
+            if self.doubles is None
+            else Doubles(self.doubles.m[first:end], self.doubles.e[first:end]),
+            None if self.integers is None else Integers(self.integers.v[first:end]),
+            None if self.extremes is None else self.extremes[first:end],
+        )
+
+    def put(self, rows: Ints, other: State) -> None:
+        """Row `rows[i]` becomes row i of the other."""
+        if self.doubles is not None and other.doubles is not None:
+            self.doubles.m[rows] = other.doubles.m
+            self.doubles.e[rows] = other.doubles.e
+        if self.integers is not None and other.integers is not None:
+            self.integers.v[rows] = other.integers.v
+        if self.extremes is not None and other.extremes is not None:
+            self.extremes[rows] = other.extremes
