@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+PROBED = 256
+"""Rows of a batch in which the end of the time point before it is looked for."""
+FEW = 16
+"""Open windows: with more, closing and opening them once more costs what it saves."""
+
+
 @dataclass
 class _Open:
     """Vectors of the open windows of the partition that the last batch ended in."""
@@ -100,11 +106,11 @@ class Run:
             first = self._waiting[0]
             if len(begins) == 2 and same_partition(first, 0, batch, keys):
                 return
-        chunk = make_chunk(join_batches(self._waiting), keys)
         if self.streams:
-            self._stream(chunk, last=False)
+            self._complete(batch, keys)
+            self._stream(make_chunk(join_batches(self._waiting), keys), last=False)
         else:
-            self._buffer(chunk, last=False)
+            self._buffer(make_chunk(join_batches(self._waiting), keys), last=False)
 
     def finish(self) -> pa.Table:
         """No more rows: the result."""
@@ -132,8 +138,20 @@ class Run:
 
     # ── type grain: vectors wait ─────────────────────────────────────────────────────────────
 
-    def _stream(self, chunk: Chunk, *, last: bool) -> None:
-        cut = len(chunk) if last else _last_point(chunk)
+    def _complete(self, batch: pa.RecordBatch, keys: int) -> None:
+        """Folds the time point that waits, if the batch ends it, so that no batch is copied."""
+        if len(self._waiting) != 2 or (self._open is not None and len(self._open.window) > FEW):
+            return
+        tail = self._waiting[0]
+        chunk = make_chunk(join_batches([tail, batch.slice(0, PROBED)]), keys)
+        end = _end_of_point(chunk, tail.num_rows - 1)
+        if end < len(chunk):
+            self._stream(chunk.head(end), last=False, whole=True)
+            self._waiting = [batch.slice(end - tail.num_rows)]
+
+    def _stream(self, chunk: Chunk, *, last: bool, whole: bool = False) -> None:
+        """`last`: no rows follow; `whole`: none of the chunk's last time point do."""
+        cut = len(chunk) if last or whole else _last_point(chunk)
         self._waiting = [] if cut == len(chunk) else [chunk.batch.slice(cut)]
         if cut == 0:
             return
@@ -244,6 +262,13 @@ def find_centres(evaluators: Sequence[Evaluator], batch: pa.RecordBatch) -> None
                 centre = Centre.near(as_doubles(batch.column(f"x{operand}"), np.nan))
                 if centre is not None:
                     evaluator.centres[operand] = centre
+
+
+def _end_of_point(chunk: Chunk, row: int) -> int:
+    """The first row after one's time point."""
+    high = int(chunk.bounds[np.searchsorted(chunk.bounds, row, side="right")])
+    here = chunk.order[row:high]
+    return row + int(np.searchsorted(here, here[0], side="right"))
 
 
 def _last_point(chunk: Chunk) -> int:

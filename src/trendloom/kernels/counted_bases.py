@@ -1,7 +1,7 @@
 """`sprint_bases` where trends are only counted, every code has one step, and one pack suffices.
 
-A third of the time: a pack of counts is moved from its sources to its target in registers, which
-takes little longer than one count does. Laid out as there: [cell · basis], and basis 0 is where
+Half of the time: a pack of counts is moved from its sources to its target in registers, which
+takes some 1.6 times what one count does. Laid out as there: [cell · basis], and basis 0 is where
 trends begin.
 """
 
