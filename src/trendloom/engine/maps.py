@@ -73,13 +73,17 @@ class Shape:
     cells: int
     """The states and, where finished trends are added up as they end, FINISHED."""
     lanes: int
+    paired: bool = False
+    """Whether a vector is two numbers at most, which `kernels/pair.py` keeps in registers."""
 
     @classmethod
-    def of(cls, evaluator: Evaluator, lanes: int) -> Shape:
+    def of(cls, evaluator: Evaluator, lanes: int, *, doubles: bool = False) -> Shape:
         """Besides lane 0."""
         states = evaluator.cells
         finishing = evaluator.semantics is not Semantics.ANY
-        return cls(states, max(1, states + finishing), 1 + lanes)
+        paired = doubles and lanes == 0 and not finishing and states <= 2
+        paired = paired and not any(evaluator.fast.clears)
+        return cls(states, max(1, states + finishing), 1 + lanes, paired)
 
     @property
     def bases(self) -> int:
@@ -132,7 +136,7 @@ def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None, Shape |
     layout = evaluator.layout
     scaled, checked, extremes = layout.scaled, layout.checked, layout.extremes
     return (
-        None if scaled is None else Shape.of(evaluator, len(scaled)),
+        None if scaled is None else Shape.of(evaluator, len(scaled), doubles=True),
         None if checked is None else Shape.of(evaluator, len(checked)),
         Shape.of(evaluator, len(extremes)) if extremes else None,
     )

@@ -55,6 +55,8 @@ preparations."""
 # Nanoseconds, on a core of an AMD EPYC that had other work beside: only their ratios matter.
 VECTOR, VECTOR_LANE = 6.0, 4.0
 """Of an event in a vector: with the count, and per further lane."""
+PAIR = 2.7
+"""Of an event in a vector of one or two counts."""
 MAPPED, PACKED = 10.0, 5.0
 """Of an event in the map of a large pane, and per lane and pack of bases of that."""
 POINT, STEP = 10.0, 18.0
@@ -105,7 +107,7 @@ class Panes:
 
 def vector_event(shape: Shape) -> float:
     """The cost of an event in a vector."""
-    return VECTOR + VECTOR_LANE * (shape.lanes - 1)
+    return PAIR if shape.paired else VECTOR + VECTOR_LANE * (shape.lanes - 1)
 
 
 def cut_panes(chunk: Chunk, runs: Runs) -> Panes | None:
