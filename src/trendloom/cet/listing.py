@@ -10,7 +10,7 @@ import numpy as np
 from trendloom.cet.baseline import complete_trends
 from trendloom.cet.choosing import paths_of
 from trendloom.cet.counting import Count, check_number, count_trends
-from trendloom.cet.detection import Paths
+from trendloom.cet.detection import MOST_NODES, Paths
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
 from trendloom.cet.rows import Sheet, schema_of
@@ -63,7 +63,10 @@ class Listing:
 
     def _chunk(self, windows: Windows, chunk: Chunk, runs: Runs) -> Iterator[pa.RecordBatch]:
         part = self.plan.parts[0]
-        sheet = Sheet(self.schema, windows, part.automaton.variables, chunk, runs, self.listed)
+        sheet = Sheet(
+            self.schema, windows, part.automaton.variables, chunk, runs, self.listed,
+            min(MOST_NODES, self.wanted.memory // 64),
+        )  # fmt: skip
         for graph in self._graphs(chunk, runs):
             for paths in self._paths(graph):
                 room = None if self.wanted.limit is None else self.wanted.limit - self.listed

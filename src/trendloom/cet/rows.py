@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from trendloom.cet.detection import MOST_NODES, MOST_TRENDS
+from trendloom.cet.detection import MOST_TRENDS
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.plan.plan import WindowStrategy
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trendloom.engine.windows import Runs, Windows
 
 EVENTS = pa.list_(pa.int64())
-VARIABLES = pa.list_(pa.string())
+VARIABLES = pa.list_(pa.dictionary(pa.int8(), pa.string()))
 
 
 def schema_of(partition: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
@@ -52,44 +52,53 @@ class Sheet:
     runs: Runs
     number: int
     """Of the next trend."""
+    most_nodes: int
+    """How many events of trends a batch holds; with one buffer more it leaves."""
     _run: list[NDArray[np.int64]] = field(init=False, default_factory=list)
     _length: list[NDArray[np.int64]] = field(init=False, default_factory=list)
-    _event: list[NDArray[np.int64]] = field(init=False, default_factory=list)
-    _variable: list[NDArray[np.int64]] = field(init=False, default_factory=list)
+    _row: list[NDArray[np.int64]] = field(init=False, default_factory=list)
+    _variable: list[NDArray[np.int8]] = field(init=False, default_factory=list)
+    _graph: Graph | None = field(init=False, default=None)
+    _of_node: tuple[NDArray[np.int64], NDArray[np.int8]] = field(init=False)
+    """Row and variable of the nodes of the graph that was added last."""
     trends: int = field(init=False, default=0)
     nodes: int = field(init=False, default=0)
 
     def add(self, graph: Graph, paths: Paths) -> None:
         """Copies the paths, whose buffer is about to be overwritten."""
+        if graph is not self._graph:
+            rows = to_numpy(self.chunk.batch.column("row"))
+            self._graph, self._of_node = graph, (rows[graph.event], graph.variable.astype(np.int8))
         length = np.diff(paths.offset).astype(np.int64)
         self._run.append(np.full(len(length), graph.run, np.int64))
         self._length.append(length)
-        self._event.append(graph.event[paths.node])
-        self._variable.append(graph.variable[paths.node])
+        row, variable = self._of_node
+        self._row.append(row[paths.node])
+        self._variable.append(variable[paths.node])
         self.trends += len(length)
         self.nodes += len(paths.node)
 
     @property
     def is_full(self) -> bool:
-        return self.trends >= MOST_TRENDS or self.nodes >= MOST_NODES
+        return self.trends >= MOST_TRENDS or self.nodes >= self.most_nodes
 
     def take(self) -> pa.RecordBatch:
         """All of them as a batch."""
         run, length = np.concatenate(self._run), np.concatenate(self._length)
-        event, variable = np.concatenate(self._event), np.concatenate(self._variable)
-        for part in (self._run, self._length, self._event, self._variable):
+        row, variable = np.concatenate(self._row), np.concatenate(self._variable)
+        for part in (self._run, self._length, self._row, self._variable):
             part.clear()
         offset = np.zeros(len(length) + 1, np.int32)
         np.cumsum(length, out=offset[1:])
-        ids = from_numpy(to_numpy(self.chunk.batch.column("row"))[event])
-        names = pa.array(self.variables, pa.string()).take(from_numpy(variable))
+        codes = pa.Array.from_buffers(pa.int8(), len(variable), [None, pa.py_buffer(variable)])
+        names = pa.DictionaryArray.from_arrays(codes, pa.array(self.variables, pa.string()))
         number = np.arange(self.number, self.number + len(length))
         columns = [
             *self._bounds(self.runs.window[run]),
             *self._keys(self.runs.partition[run]),
             from_numpy(number),
             from_numpy(length),
-            _lists(EVENTS, offset, ids),
+            _lists(EVENTS, offset, from_numpy(row)),
             _lists(VARIABLES, offset, names),
         ]
         self.number += len(length)

@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import lowest
-from trendloom.kernels.predicates import Predicates, holds
+from trendloom.kernels.predicates import LEFT, RIGHT, Predicates, compare, holds
 from trendloom.kernels.program import CONTIGUOUS, NEVER, NEXT, NO_STATE, Program
 from trendloom.kernels.route import truth, usable
 
@@ -31,6 +31,9 @@ Flags = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Steps = tuple[Ints, Ints, Flags, Flags, Ints, Ints, Words]
 """event, state, begins, ends, first edge of each node and behind, predecessors, ancestors."""
+
+FREE, COMPARED, ANYTHING = 0, 1, 2
+"""What a step asks: nothing, one comparison of two columns, or whatever else there is."""
 
 
 @njit(cache=True, nogil=True)
@@ -140,6 +143,37 @@ def _follows(
 
 
 @njit(cache=True, nogil=True)
+def _prepare(
+    program: Program,
+    predicates: Predicates,
+    first: int,
+    last: int,
+    event: int,
+    asks: Ints,
+    test: Ints,
+    value: NDArray[np.float64],
+) -> None:
+    """What the arrows `first : last` ask of a node, per source: read once, not once per node."""
+    code, start = predicates.code, predicates.start
+    for arrow in range(first, last):
+        source = program.source[arrow]
+        if source == NO_STATE:
+            continue
+        predicate = program.predicate[arrow]
+        if program.care[arrow] != 0:
+            asks[source] = ANYTHING
+        elif predicate < 0:
+            asks[source] = FREE
+        else:
+            at = start[predicate]
+            asks[source] = ANYTHING
+            if start[predicate + 1] - at == 3 and code[at, 0] == LEFT and code[at + 1, 0] == RIGHT:
+                asks[source] = COMPARED
+                test[source, 0], test[source, 1] = code[at + 2, 0], code[at, 1]
+                value[source] = predicates.column[code[at + 1, 1], event]
+
+
+@njit(cache=True, nogil=True)
 def steps_of(
     program: Program,
     predicates: Predicates,
@@ -173,6 +207,10 @@ def steps_of(
     moved = np.empty(program.bands, np.int64)
     reached = np.full(program.guard_start.shape[0] - 1, NEVER)
     negated = program.watch_start.shape[0] > 1
+    asks = np.zeros(states, np.int64)
+    test = np.zeros((states, 2), np.int64)
+    value = np.zeros(states)
+    column = predicates.column
     nodes = 0
     edges = 0
 
@@ -208,6 +246,7 @@ def steps_of(
                         first = last
                         continue
                     before = edges
+                    _prepare(program, predicates, first, last, event, asks, test, value)
                     if reduced:
                         covered[: (fresh >> 6) + 1] = 0
                     for word in range((fresh - 1) >> 6, -1, -1):
@@ -222,9 +261,14 @@ def steps_of(
                         while rest != np.uint64(0):
                             node = (word << 6) + 63 - lowest(rest)
                             rest &= rest - np.uint64(1)
-                            if not _follows(
+                            state, earlier = state_of[node], event_of[node]
+                            if asks[state] == COMPARED:
+                                left = column[test[state, 1], earlier]
+                                if not compare(test[state, 0], left, value[state]):
+                                    continue
+                            elif asks[state] == ANYTHING and not _follows(
                                 program, predicates, order, reached, first, last,
-                                event_of[node], state_of[node], event,
+                                earlier, state, event,
                             ):  # fmt: skip
                                 continue
                             if semantics == NEXT:
