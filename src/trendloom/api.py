@@ -142,6 +142,10 @@ def trends(
     algorithm: str = "auto",
     limit: int | None = None,
     all: bool = False,  # noqa: A002
+    best: int | None = None,
+    by: str = "length",
+    sample: int | None = None,
+    seed: int = 0,
     bad_rows: str = "error",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Trends:
@@ -151,8 +155,10 @@ def trends(
     `limit` stops after so many. `memory_limit` ("512 MB"; default: a fourth of the machine's)
     bounds what is held meanwhile. `algorithm`: "m" (least memory), "t" (most), "h" (between), or
     "auto". With `all`, every trend is listed, complete or not, under the query's semantics.
+    Of each window and partition: `best=k` lists the k longest, with `by="S.price"` those of the
+    largest SUM(S.price); `sample=k` draws k uniformly, with replacement, by `seed`.
     """
-    from trendloom.cet.listing import check_semantics
+    from trendloom.cet.listing import check_semantics, with_operands
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.listing import list_local
     from trendloom.plan.planner import plan
@@ -163,9 +169,19 @@ def trends(
             f"A query is text, not {query.__class__.__name__}.",
             remedy="Pass the query first, then the events.",
         )
-    wanted = Wanted.read(every=all, algorithm=algorithm, limit=limit, memory_limit=memory_limit)
+    wanted = Wanted.read(
+        every=all,
+        algorithm=algorithm,
+        limit=limit,
+        memory_limit=memory_limit,
+        best=best,
+        by=by,
+        sample=sample,
+        seed=seed,
+    )
     planned = plan(parse(query) if isinstance(query, str) else query, listing=True)
     check_semantics(planned, every=all)
+    planned = with_operands(planned, wanted)
     listed = list_local(
         planned,
         events,

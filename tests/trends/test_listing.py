@@ -162,6 +162,12 @@ def test_queries_that_list_nothing_are_refused(query: str, message: str) -> None
         ({"memory_limit": "3 XB"}, "Cannot read the memory limit '3 XB'"),
         ({"memory_limit": "10 KB"}, "A memory limit of 10.0 KB is too small"),
         ({"bad_rows": "x"}, "Unknown bad_rows 'x'"),
+        ({"best": 0}, "A best of 0 trends"),
+        ({"best": 1, "sample": 1}, "The best trends are no sample"),
+        ({"by": "A.x"}, "by='A.x' says what the best trends are"),
+        ({"best": 1, "by": "x"}, "Cannot read by='x'"),
+        ({"best": 1, "by": "B.x"}, "Unknown variable 'B' in by"),
+        ({"best": 1, "algorithm": "m"}, "algorithm='m' lists all trends"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
@@ -181,3 +187,38 @@ def test_amounts_of_memory() -> None:
     assert read_limit("512 MB") == read_limit("0.5GiB") == read_limit(1 << 29) == 1 << 29
     assert in_words(1 << 29) == "512.0 MB"
     assert read_limit(None) >= 1 << 20
+
+
+def test_best_by_length_and_by_sum_per_window() -> None:
+    events = stream("a1:x=5 a1:x=7 b2:x=9 a3:x=1 b4:x=2 a11:x=3 b12:x=1 b12:x=4")
+    query = "PATTERN SEQ(A, B) WITHIN 10 s SLIDE 10 s"
+    rows = listed(query, events, best=1, by="A.x")
+    assert [(row["window_start"], row["events"][0]) for row in rows] == [(0, 1), (10, 5)]
+    sums = [
+        [events[k]["x"] for k in row["events"]] for row in listed(query, events, best=2, by="B.x")
+    ]
+    assert [pair[1] for pair in sums] == [9, 9, 4, 1]
+    longest = listed(
+        "PATTERN A+ WHERE A.x < NEXT(A).x", stream("a1:x=3 a2:x=1 a3:x=2 a4:x=9"), best=1
+    )
+    assert [row["events"] for row in longest] == [[1, 2, 3]]
+
+
+def test_the_best_of_astronomically_many() -> None:
+    rows = listed("PATTERN A+", layers(300), best=2)
+    assert [row["length"] for row in rows] == [300, 300]
+
+
+def test_samples_are_repeatable() -> None:
+    one, same, other = (
+        [row["events"] for row in listed("PATTERN A+", layers(300), sample=4, seed=seed)]
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+    assert [len(events) for events in one] == [300] * 4
+
+
+def test_best_is_refused_where_graphs_are_several_per_window() -> None:
+    query = "PATTERN SEQ(A, B+) WHERE A.x < B.x"
+    with pytest.raises(QueryMeaningError, match="not available for conditions between events"):
+        listed(query, stream("a1:x=1 b2:x=2"), best=1)

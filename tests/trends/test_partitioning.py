@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from graphs_drawn import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from layers import layered
@@ -14,7 +16,6 @@ from against_oracle import examples
 from trendloom.cet.costs import Prices, atomic_bounds, point_bounds, sizes
 from trendloom.cet.counting import count_trends
 from trendloom.cet.detection import depth_first, stitched
-from trendloom.cet.graph import Graph
 from trendloom.cet.partitioning import (
     balanced,
     branch_and_bound,
@@ -22,6 +23,9 @@ from trendloom.cet.partitioning import (
     greedy,
     nearly_balanced,
 )
+
+if TYPE_CHECKING:
+    from trendloom.cet.graph import Graph
 
 MEMORY = 1 << 24
 
@@ -31,29 +35,6 @@ def paths(batches: object) -> list[tuple[int, ...]]:
     for offset, node in batches:  # type: ignore[attr-defined]
         found += [tuple(node[a:b].tolist()) for a, b in pairwise(offset)]
     return sorted(found)
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    """Any graph: edges from any earlier point, beginnings and ends anywhere."""
-    point = np.sort(np.array(draw(st.lists(st.integers(0, 6), min_size=1, max_size=11))))
-    preds: list[int] = []
-    start = [0]
-    for node in range(len(point)):
-        earlier = [u for u in range(node) if point[u] < point[node]]
-        preds += (
-            draw(st.lists(st.sampled_from(earlier), unique=True, max_size=3)) if earlier else []
-        )
-        start.append(len(preds))
-    begins = np.array([a == b for a, b in pairwise(start)])
-    more = draw(st.lists(st.booleans(), min_size=len(point), max_size=len(point)))
-    ends = np.isin(np.arange(len(point)), preds, invert=True)
-    extra = draw(st.lists(st.booleans(), min_size=len(point), max_size=len(point)))
-    return Graph(
-        0, np.arange(len(point)), np.zeros(len(point), np.int64), point,
-        (begins | np.array(more)).astype(np.uint8), (ends | np.array(extra)).astype(np.uint8),
-        np.array(start, np.int64), np.array(preds, np.int64),
-    )  # fmt: skip
 
 
 @examples(200)

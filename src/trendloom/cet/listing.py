@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlglot import exp
 
 from trendloom.cet.baseline import complete_trends
+from trendloom.cet.best import best_paths
 from trendloom.cet.choosing import paths_of
 from trendloom.cet.counting import Count, check_number, count_trends
 from trendloom.cet.detection import MOST_NODES, Paths
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
 from trendloom.cet.rows import Sheet, schema_of
+from trendloom.cet.sample import sample_paths
+from trendloom.engine.columns import as_doubles
 from trendloom.engine.windows import Windows
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import QueryMeaningError, TrendloomError, did_you_mean
 from trendloom.language.nodes import Semantics
+from trendloom.plan.scan import Kind, Operand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from trendloom.cet.graph import Graph
     from trendloom.cet.wanted import Wanted
@@ -68,7 +75,7 @@ class Listing:
             min(MOST_NODES, self.wanted.memory // 64),
         )  # fmt: skip
         for graph in self._graphs(chunk, runs):
-            for paths in self._paths(graph):
+            for paths in self._paths(graph, chunk):
                 room = None if self.wanted.limit is None else self.wanted.limit - self.listed
                 if room == 0:
                     break
@@ -91,14 +98,58 @@ class Listing:
             complete=complete, memory=wanted.memory,
         )  # fmt: skip
 
-    def _paths(self, graph: Graph) -> Iterator[Paths]:
+    def _paths(self, graph: Graph, chunk: Chunk) -> Iterator[Paths]:
         if self.wanted.algorithm == "baseline" and not self.wanted.every:
             yield from _as_paths(graph)
+            return
+        if self.wanted.best is not None:
+            yield best_paths(graph, self._weight(graph, chunk), self.wanted.best)
+            return
+        if self.wanted.sample is not None:
+            yield sample_paths(graph, self.wanted.sample, self._random)
             return
         self.found += count_trends(graph)
         if self.wanted.limit is None:
             check_number(self.found)
         yield from paths_of(graph, self.wanted)
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng(self.wanted.seed)
+
+    def _weight(self, graph: Graph, chunk: Chunk) -> NDArray[np.float64]:
+        """What each node adds to its trends; nulls add nothing."""
+        if self.wanted.by is None:
+            return np.ones(len(graph))
+        variable, _ = self.wanted.by
+        number = self.plan.parts[0].automaton.variables.index(variable)
+        operand = chunk.operand(len(self.plan.scan.operands) - 1)
+        values = np.nan_to_num(as_doubles(operand, 0.0), nan=0.0)[graph.event]
+        return np.where(graph.variable == number, values, 0.0)
+
+
+def with_operands(plan: Plan, wanted: Wanted) -> Plan:
+    """The plan with the column that decides which trends are best, as the last of its operands."""
+    part = plan.parts[0]
+    if part.bindings and (wanted.best is not None or wanted.sample is not None):
+        raise QueryMeaningError(
+            "The best trends, and samples, are not available for conditions between events that "
+            "do not follow one another.",
+            text=plan.query.text,
+            remedy="Compare consecutive events (NEXT), or list all trends.",
+        )
+    if wanted.by is None:
+        return plan
+    variable, attribute = wanted.by
+    if variable not in part.automaton.variables:
+        raise TrendloomError(
+            f"Unknown variable '{variable}' in by.",
+            remedy=did_you_mean(variable, part.automaton.variables),
+        )
+    column = exp.column(exp.to_identifier(attribute, quoted=True))
+    summed = Operand(column, Kind.NUMBER, f"SUM({variable}.{attribute})")
+    scan = replace(plan.scan, operands=(*plan.scan.operands, summed))
+    return replace(plan, scan=scan)
 
 
 def check_semantics(plan: Plan, *, every: bool) -> None:

@@ -44,6 +44,23 @@ def trends(
     every: Annotated[
         bool, typer.Option("--all", help="Every trend, also those that another one contains.")
     ] = False,
+    best: Annotated[
+        int | None,
+        typer.Option(
+            "--best", metavar="K", min=1, help="The K best of each window and partition only."
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option("--by", metavar="WHAT", help="What best means: length, or the sum of V.attr."),
+    ] = "length",
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample", metavar="K", min=1, help="K of each window and partition, drawn uniformly."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the sample.")] = 0,
     memory_limit: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +111,10 @@ def trends(
             algorithm=algorithm,
             limit=limit,
             all=every,
+            best=best,
+            by=by,
+            sample=sample,
+            seed=seed,
             bad_rows=bad_rows,
             progress=report,
         )

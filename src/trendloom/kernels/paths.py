@@ -224,3 +224,16 @@ def stitch(
         pending = begins[entry]
     where[DEPTH], where[NEXT_END], where[PENDING] = depth, next_end, pending
     return written
+
+
+@njit(cache=True, nogil=True)
+def heaviest(begins: Flags, pred_start: Ints, pred: Ints, weight: Floats) -> Floats:
+    """Per node: the largest weight of a path to it, its own included."""
+    best = np.full(begins.shape[0], -np.inf)
+    for node in range(begins.shape[0]):
+        if begins[node]:
+            best[node] = 0.0
+        for k in range(pred_start[node], pred_start[node + 1]):
+            best[node] = max(best[node], best[pred[k]])
+        best[node] += weight[node]
+    return best
