@@ -12,20 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trendloom import spark
-    from trendloom.api import TrendQuery, aggregate, query, run
+    from trendloom.api import TrendQuery, aggregate, query, run, trends
     from trendloom.errors import TrendloomError
+    from trendloom.listed import Trends
     from trendloom.result import Result
 
 __version__ = "0.1.0"
-__all__ = ["Result", "TrendQuery", "TrendloomError", "aggregate", "query", "run", "spark"]
+__all__ = [
+    "Result",
+    "TrendQuery",
+    "TrendloomError",
+    "Trends",
+    "aggregate",
+    "query",
+    "run",
+    "spark",
+    "trends",
+]
 
 _HOME = {
     "Result": "trendloom.result",
     "TrendQuery": "trendloom.api",
     "TrendloomError": "trendloom.errors",
+    "Trends": "trendloom.listed",
     "aggregate": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",
+    "trends": "trendloom.api",
 }
 
 

@@ -1,4 +1,4 @@
-"""What a user types: `query`, `run`, `aggregate`."""
+"""What a user types: `query`, `run`, `aggregate`, `trends`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trendloom.errors import TrendloomError, one_of
 from trendloom.language import GroupKey, Query, parse
+from trendloom.listed import Trends
 from trendloom.result import Result
 
 if TYPE_CHECKING:
@@ -134,6 +135,74 @@ def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> A
     if library == "polars":
         return result.to_polars()
     return result.to_arrow()
+
+
+def trends(
+    query: str | Query,
+    events: Any,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    memory_limit: str | int | None = None,
+    algorithm: str = "auto",
+    limit: int | None = None,
+    all: bool = False,  # noqa: A002
+    best: int | None = None,
+    by: str = "length",
+    sample: int | None = None,
+    seed: int = 0,
+    bad_rows: str = "error",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Trends:
+    """List the complete trends of a query without RETURN: those that no other trend contains.
+
+    `events` and how to read them: as for `run`. The trends come in batches while they are found;
+    `limit` stops after so many. `memory_limit` ("512 MB"; default: a fourth of the machine's)
+    bounds what is held meanwhile. `algorithm`: "m" (least memory), "t" (most), "h" (between), or
+    "auto". With `all`, every trend is listed, complete or not, under the query's semantics.
+    Of each window and partition: `best=k` lists the k longest, with `by="S.price"` those of the
+    largest SUM(S.price); `sample=k` draws k uniformly, with replacement, by `seed`.
+    """
+    from trendloom.cet.listing import check_semantics, with_operands
+    from trendloom.cet.wanted import Wanted
+    from trendloom.hosts.local.listing import list_local
+    from trendloom.plan.planner import plan
+
+    one_of("bad_rows", bad_rows, BAD_ROWS)
+    if not isinstance(query, str | Query):
+        raise TrendloomError(
+            f"A query is text, not {query.__class__.__name__}.",
+            remedy="Pass the query first, then the events.",
+        )
+    wanted = Wanted.read(
+        every=all,
+        algorithm=algorithm,
+        limit=limit,
+        memory_limit=memory_limit,
+        best=best,
+        by=by,
+        sample=sample,
+        seed=seed,
+    )
+    planned = plan(parse(query) if isinstance(query, str) else query, listing=True)
+    check_semantics(planned, every=all)
+    planned = with_operands(planned, wanted)
+    listed = list_local(
+        planned,
+        events,
+        wanted,
+        time=time,
+        type=type,
+        event_type=event_type,
+        tick=tick,
+        tiebreak=tiebreak,
+        bad_rows="drop" if bad_rows == "drop" else "error",
+        progress=progress,
+    )
+    return Trends(listed.schema, listed.batches)
 
 
 _query = query

@@ -16,6 +16,7 @@ from trendloom.cli.explain import explain
 from trendloom.cli.generate import generate
 from trendloom.cli.run import run
 from trendloom.cli.stream import stream
+from trendloom.cli.trends import trends
 from trendloom.cli.verify import verify
 from trendloom.cli.warm_up import warm_up
 from trendloom.errors import TrendloomError
@@ -65,6 +66,7 @@ def main(
 
 app.command()(run)
 app.command()(stream)
+app.command()(trends)
 app.command()(check)
 app.command()(explain)
 app.command()(verify)

@@ -26,6 +26,7 @@ SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
     "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
 )
+LISTED = ("PATTERN SEQ(A{1,2}, NOT B, A+)", "PATTERN A+ WHERE A.x < NEXT(A).x")
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
@@ -38,13 +39,16 @@ def warm_up() -> None:
 
     The compiled code is kept beside the package, or in the user's cache if that is read-only.
     """
-    from trendloom.api import run
+    from trendloom.api import run, trends
 
     started = time.perf_counter()
     for query in QUERIES:
         run(query, EVENTS, time="time", type="type")
     for query in OVERLAPPING:
         run(query, MANY_EVENTS, time="time", type="type")
+    for query in LISTED:
+        for algorithm in ("m", "h"):
+            trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
     for query in SHARDED:
         _as_workers_do(query)
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")

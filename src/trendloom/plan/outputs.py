@@ -35,8 +35,8 @@ def plan_outputs(
         raise QueryMeaningError(
             "The query has no RETURN clause.",
             text=query.text,
-            remedy="Say what to aggregate, for example RETURN COUNT(*). Listing the trends "
-            "themselves is not available yet.",
+            remedy="Say what to aggregate, for example RETURN COUNT(*). The trends themselves are "
+            "listed by tl.trends (trendloom trends).",
         )
     outputs: list[Output] = []
     for item in query.returns:

@@ -21,10 +21,20 @@ from trendloom.language.nodes import (
 )
 from trendloom.pattern.automaton import DEAD, START, Automaton, build_automaton
 from trendloom.plan.conditions import Conditions, Pair, classify
+from trendloom.plan.listing import check_listing
 from trendloom.plan.outputs import plan_outputs
 from trendloom.plan.overlap import plan_overlap
 from trendloom.plan.pairs import Operands, PairPrograms
-from trendloom.plan.plan import Binding, BindingKind, Check, Grain, Part, Plan, WindowStrategy
+from trendloom.plan.plan import (
+    Binding,
+    BindingKind,
+    Check,
+    Grain,
+    Output,
+    Part,
+    Plan,
+    WindowStrategy,
+)
 from trendloom.plan.scan import Kind, Letter, Scan
 from trendloom.plan.shape import check_shape, conjuncts_of, negated_events, positive_events
 
@@ -39,9 +49,11 @@ SUMMED = {Function.SUM, Function.AVG, Function.VARIANCE, Function.STDDEV}
 ORDERED = {Function.MIN, Function.MAX}
 
 
-def plan(query: Query) -> Plan:
-    """Decides everything that can be decided without data."""
+def plan(query: Query, *, listing: bool = False) -> Plan:
+    """Decides everything that can be decided without data: of rows, or of the trends themselves."""
     query = name_variables(query)
+    if listing:
+        check_listing(query)
     check_shape(query.pattern, query.text)
     conditions = classify(
         query,
@@ -55,7 +67,10 @@ def plan(query: Query) -> Plan:
         parts.append(_plan_part(query, pattern, conditions, operands, len(letters)))
         letters += _letters(parts[-1], pattern, conditions)
     _check_conditions_used(query, conditions, parts)
-    outputs, having = plan_outputs(query, [set(part.automaton.variables) for part in parts])
+    outputs: tuple[Output, ...] = ()
+    having = None
+    if not listing:
+        outputs, having = plan_outputs(query, [set(part.automaton.variables) for part in parts])
     operand_of = _aggregate_operands([o.value for o in outputs], operands)
     overlap = plan_overlap(query, parts, letters, outputs)
     contiguous = query.semantics is Semantics.CONTIGUOUS
@@ -68,6 +83,7 @@ def plan(query: Query) -> Plan:
             operands=tuple(operands.items),
             keep_unmatched=contiguous or counted,
             input_order=counted,
+            row_numbers=listing,
         ),
         parts=tuple(parts),
         overlap=overlap,

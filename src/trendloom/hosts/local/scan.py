@@ -189,12 +189,13 @@ class _Run:
         names = [column.alias for column in columns]
         for column, key in zip(columns, bound.keys, strict=False):
             column.set("this", self._sortable(key.copy(), total))
-        if self.scan.input_order:
+        numbered = self.scan.input_order or self.scan.row_numbers
+        if numbered:
             number = exp.Window(this=exp.Anonymous(this="row_number"))
             columns.append(exp.alias_(number, "line"))
         inner = exp.select(*columns).from_(self.base)
         kept: list[exp.Expr] = []
-        if self.scan.input_order:
+        if numbered:
             # The number is of the input, so nothing may be left out before it is given.
             kept = [present(exp.column(name)) for name in names if name.startswith("p")]
             kept += [present(exp.column(n)) for n in ("time", "tie") if drop and n in names]
@@ -205,8 +206,12 @@ class _Run:
         if not self.scan.keep_unmatched:
             kept.append(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
-        order += ["line"] if self.scan.input_order else []
-        outer = exp.select(*[self._delivered(name) for name in names]).from_(inner.subquery("rows"))
+        order += ["line"] if numbered else []
+        delivered = [self._delivered(name) for name in names]
+        if self.scan.row_numbers:
+            line = exp.Sub(this=exp.column("line", table="rows"), expression=exp.Literal.number(1))
+            delivered.append(exp.alias_(line, "row"))
+        outer = exp.select(*delivered).from_(inner.subquery("rows"))
         return outer.where(*kept).order_by(*[exp.column(n, table="rows") for n in order])
 
     def _sortable(self, key: exp.Expr, total: int) -> exp.Expr:

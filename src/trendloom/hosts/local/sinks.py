@@ -49,10 +49,10 @@ def write_table(
         raise OutputError(
             f"'{path}' exists.", remedy="Replace it with overwrite=True (--overwrite)."
         )
-    _write_whole(path, lambda stream: write(table, stream), overwrite=overwrite)
+    write_whole(path, lambda stream: write(table, stream), overwrite=overwrite)
 
 
-def _write_whole(path: Path, write: Callable[[IO[bytes]], None], *, overwrite: bool) -> None:
+def write_whole(path: Path, write: Callable[[IO[bytes]], None], *, overwrite: bool) -> None:
     """A temporary name in the same directory, then a rename: readers never see half a file."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -88,10 +88,10 @@ def _write_parquet(table: pa.Table, stream: IO[bytes]) -> None:
 def _write_csv(table: pa.Table, stream: IO[bytes]) -> None:
     import pyarrow.csv as pcsv
 
-    pcsv.write_csv(_flat(table), stream)
+    pcsv.write_csv(flat_columns(table), stream)
 
 
-def _write_jsonl(table: pa.Table, stream: IO[bytes]) -> None:
+def write_jsonl(table: pa.Table, stream: IO[bytes]) -> None:
     names = table.column_names
     exact = bigint.marked_columns(table)
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
@@ -110,7 +110,7 @@ def _write_jsonl(table: pa.Table, stream: IO[bytes]) -> None:
         stream.write("".join(line + "\n" for line in lines).encode())
 
 
-def _flat(table: pa.Table) -> pa.Table:
+def flat_columns(table: pa.Table) -> pa.Table:
     """CSV has no types: times are written as in JSON, decimals as their digits."""
     for i, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type):
@@ -146,6 +146,6 @@ def _plain(value: Any) -> Any:
 
 _WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {
     "csv": _write_csv,
-    "jsonl": _write_jsonl,
+    "jsonl": write_jsonl,
     "parquet": _write_parquet,
 }

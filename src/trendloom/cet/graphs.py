@@ -1,0 +1,105 @@
+"""Runs → graphs: the plan's automaton over the events of a partition in a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.cet.graph import Graph
+from trendloom.cet.memory import in_words
+from trendloom.engine.columns import pair_columns
+from trendloom.engine.program import compile_predicates, compile_program
+from trendloom.engine.spread import spread
+from trendloom.errors import LimitError
+from trendloom.kernels.steps import nodes_at_most, row_at, steps_of
+from trendloom.kernels.superior import (
+    MOST_PEERS,
+    live_nodes,
+    peer_blocks,
+    with_superiors,
+    without_dead,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from trendloom.engine.chunk import Chunk
+    from trendloom.engine.windows import Runs
+    from trendloom.language.nodes import Semantics
+    from trendloom.plan.plan import Part
+
+    Ints = NDArray[np.int64]
+
+
+def graphs_of(
+    part: Part, semantics: Semantics, chunk: Chunk, runs: Runs, *, complete: bool, memory: int
+) -> Iterator[Graph]:
+    """The graphs of the runs that hold a trend, in order; anchored conditions make several per run.
+
+    Of complete trends only, or of all. Building one may take up to `memory` bytes.
+    """
+    masks = chunk.mask.astype(np.uint64)
+    work = spread(part, chunk, runs, masks)
+    program = compile_program(part, semantics)
+    predicates = compile_predicates(part, pair_columns(part, chunk))
+    variable_of = np.array([state.variable for state in part.automaton.states], np.int64)
+    for k in range(len(work.work.lo)):
+        lo, hi = int(work.work.lo[k]), int(work.work.hi[k])
+        most = nodes_at_most(program, masks, lo, hi)
+        if most == 0:
+            continue
+        needed = 8 * row_at(most) if complete else 0
+        if needed > memory:
+            raise LimitError(
+                f"A window of {hi - lo:,} events needs {in_words(needed)} to find which of them "
+                f"follow one another directly; the limit is {in_words(memory)}.",
+                remedy="Use a shorter WITHIN, partition by an attribute ([attribute]), or raise "
+                "memory_limit.",
+            )
+        event, state, begins, ends, pred_start, pred, above = steps_of(
+            program, predicates, chunk.order, masks, work.codes, work.work.bound[k], lo, hi,
+            complete, memory // 8,
+        )  # fmt: skip
+        if len(pred_start) == 0:
+            raise _too_many(hi - lo, memory)
+        variable = variable_of[state]
+        live = live_nodes(ends, pred_start, pred)
+        origin = np.arange(len(event))
+        if complete:
+            peers, most_peers = peer_blocks(event, variable, live)
+            if most_peers > 1:
+                _check_peers(int((np.arange(len(peers)) - peers).max(initial=0)))
+                origin, _, begins, ends, pred_start, pred = with_superiors(
+                    begins, ends, pred_start, pred, above, live, peers, memory // 40
+                )
+                if len(pred_start) == 0:
+                    raise _too_many(hi - lo, memory)
+                live = live_nodes(ends, pred_start, pred)
+        old, begins, ends, pred_start, pred = without_dead(begins, ends, pred_start, pred, live)
+        if len(old) == 0:
+            continue
+        at = origin[old]
+        yield Graph(
+            int(work.run[work.work.slot[k]]),
+            event[at], variable[at], chunk.order[event[at]], begins, ends, pred_start, pred,
+        )  # fmt: skip
+
+
+def _check_peers(most: int) -> None:
+    if most >= MOST_PEERS:
+        raise LimitError(
+            f"An event can be one variable in more than {MOST_PEERS} ways, too many to tell which "
+            "trends are complete.",
+            remedy="Lower the bounds of {m,n} or LENGTH(*), or list every trend (all=True).",
+        )
+
+
+def _too_many(events: int, memory: int) -> LimitError:
+    return LimitError(
+        f"A window of {events:,} events has more steps between them than {in_words(memory)} hold.",
+        remedy="Use a shorter WITHIN, more conditions between events (NEXT), or raise "
+        "memory_limit.",
+    )

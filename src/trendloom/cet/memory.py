@@ -1,0 +1,56 @@
+"""Amounts of memory: as users write them, and as they read them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from trendloom.errors import TrendloomError
+
+UNITS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "KIB": 1, "MIB": 2, "GIB": 3, "TIB": 4}
+LEAST = 1 << 20
+SHARE = 4
+"""Of the machine's memory one part in so many is taken, unless the caller says otherwise."""
+
+
+def read_limit(given: str | int | None) -> int:
+    """Bytes: `"512 MB"`, a number of bytes, or None for a share of the machine."""
+    if given is None:
+        return max(LEAST, _machine() // SHARE)
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        raise _unreadable(given)
+    if isinstance(given, int):
+        amount = given
+    else:
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", given)
+        unit = "" if found is None else found[2].upper() or "B"
+        if found is None or unit not in UNITS:
+            raise _unreadable(given)
+        # Powers of 1,024 for either spelling: a limit is about memory, not about disks.
+        amount = int(float(found[1]) * 1024 ** UNITS[unit])
+    if amount < LEAST:
+        raise TrendloomError(
+            f"A memory limit of {in_words(amount)} is too small.",
+            remedy=f"Give at least {in_words(LEAST)}; the default is a fourth of the machine's.",
+        )
+    return amount
+
+
+def in_words(amount: float) -> str:
+    """`3.5 MB`."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:,.1f} TB"
+
+
+def _machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _unreadable(given: object) -> TrendloomError:
+    return TrendloomError(
+        f"Cannot read the memory limit {given!r}.",
+        remedy='Write an amount and a unit, as in "512 MB" or "2 GB".',
+    )

@@ -1,0 +1,73 @@
+"""What a listing returns: trends in record batches, while they are found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas
+    import polars
+    import pyarrow as pa
+
+    from trendloom.result import Result
+
+
+class Trends:
+    """Trends, to be taken once: batch by batch, or all of them.
+
+    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
+    `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
+    (what each of them is in the pattern).
+    """
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+        self.schema = schema
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._batches
+
+    def close(self) -> None:
+        """Stops the search and frees what it holds."""
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Trends: {', '.join(self.schema.names)}>"
+
+    def reader(self) -> pa.RecordBatchReader:
+        """For whatever reads Arrow streams; one batch at a time is in memory."""
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches)
+
+    def to_arrow(self) -> pa.Table:
+        """All that are left, in one table."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(list(self._batches), self.schema)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All that are left, as dicts."""
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        return self._result().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        return self._result().to_polars()
+
+    def _result(self) -> Result:
+        from trendloom.result import Result
+
+        return Result(self.to_arrow(), (), (), 0, 0, 0.0)

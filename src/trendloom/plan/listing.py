@@ -1,0 +1,66 @@
+"""What a query must be for its trends to be listed rather than aggregated (SEMANTICS §7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trendloom.errors import QueryMeaningError
+from trendloom.language.nodes import Both, Equivalence, TimeWindow
+
+if TYPE_CHECKING:
+    from trendloom.language.nodes import Query
+
+COLUMNS = ("window_start", "window_end", "trend", "length", "events", "variables")
+"""Of every listing; the partition's attributes stand behind the window."""
+
+
+def check_listing(query: Query) -> None:
+    """Refuses what speaks of aggregates, or of more than single trends."""
+    if query.returns:
+        raise QueryMeaningError(
+            "RETURN aggregates trends; this lists them.",
+            text=query.text,
+            place=query.returns[0].value.place,
+            remedy="Leave RETURN out, or aggregate with tl.run (trendloom run).",
+        )
+    if query.having is not None:
+        raise QueryMeaningError(
+            "HAVING filters rows of aggregates; this lists trends.",
+            text=query.text,
+            place=query.having.place,
+            remedy="Put conditions on events into WHERE, among them LENGTH(*).",
+        )
+    if isinstance(query.pattern, Both):
+        raise QueryMeaningError(
+            "The results of AND are pairs of trends, which are only counted.",
+            text=query.text,
+            place=query.pattern.place,
+            remedy="List the trends of each side with a query of its own.",
+        )
+    if isinstance(query.window, TimeWindow) and query.window.slide is None:
+        raise QueryMeaningError(
+            "WITHIN without SLIDE is for aggregates that change; it does not say which window a "
+            "trend is listed in.",
+            text=query.text,
+            place=query.window.place,
+            remedy="Add SLIDE; SLIDE as long as WITHIN gives windows side by side.",
+        )
+    for key in query.group_by:
+        if key.variable is not None:
+            raise QueryMeaningError(
+                f"GROUP-BY {key.variable}.{key.attribute} groups aggregates; this lists trends.",
+                text=query.text,
+                place=key.place,
+                remedy=f"For all events to agree on it write [{key.attribute}] in WHERE.",
+            )
+    agreed = [key.attribute for key in query.group_by]
+    for condition in query.where:
+        if isinstance(condition, Equivalence):
+            agreed += condition.attributes
+    for attribute in agreed:
+        if attribute in COLUMNS:
+            raise QueryMeaningError(
+                f"'{attribute}' is a column of every listing.",
+                text=query.text,
+                remedy="Rename the attribute of the events.",
+            )

@@ -1,0 +1,88 @@
+"""`trendloom trends`: lines, files, limits and refusals."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from cli_command import LETTERS
+from typer.testing import CliRunner
+
+from trendloom.cli.main import app
+
+QUERY = ("trends", "-q", "PATTERN A{2,2}", *LETTERS)
+"""Over a1 b2 a3 a4 c5 b6 a7 b8: every pair of the four A."""
+
+
+def call(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+
+
+def test_lines() -> None:
+    done = call(*QUERY)
+    assert done.exit_code == 0
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(row["events"] for row in rows) == [
+        [0, 2], [0, 3], [0, 6], [2, 3], [2, 6], [3, 6]
+    ]  # fmt: skip
+    assert list(rows[0]) == [
+        "window_start", "window_end", "trend", "length", "events", "variables"
+    ]  # fmt: skip
+    assert rows[0]["variables"] == ["A", "A"]
+
+
+def test_limit_and_all() -> None:
+    assert len(call(*QUERY, "--limit", "2").stdout.splitlines()) == 2
+    every = ("trends", "-q", "PATTERN (SEQ(A+, B))+", *LETTERS, "--all")
+    assert len(call(*every).stdout.splitlines()) == 43
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"trends.{suffix}"
+    done = call(*QUERY, "-o", str(path), "--algorithm", "h", "--memory-limit", "10 MB")
+    assert done.exit_code == 0
+    assert done.stderr == f"Wrote 6 trends to {path}.\n"
+    if suffix == "parquet":
+        events = pq.read_table(path)["events"].to_pylist()
+    elif suffix == "csv":
+        with path.open() as lines:
+            events = [json.loads(row["events"]) for row in csv.DictReader(lines)]
+    else:
+        events = [json.loads(line)["events"] for line in path.read_text().splitlines()]
+    assert [0, 2] in events
+    assert len(events) == 6
+    again = call(*QUERY, "-o", str(path))
+    assert again.exit_code == 1
+    assert "exists" in again.stderr
+
+
+def test_an_empty_listing_is_a_file_too(tmp_path: Path) -> None:
+    path = tmp_path / "none.csv"
+    assert call("trends", "-q", "PATTERN Z+", *LETTERS, "-o", str(path)).exit_code == 0
+    assert path.read_text().splitlines()[0].startswith('"window_start","window_end","trend"')
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("-q", "RETURN COUNT(*) PATTERN A+"), 1, "RETURN aggregates trends"),
+        (("-q", "PATTERN A+ SEMANTICS next"), 1, "--all"),
+        (("-q", "PATTERN A+", "--memory-limit", "much"), 1, "Cannot read the memory limit"),
+        (("-q", "PATTERN A+", "--limit", "0"), 2, "--limit"),
+        (("-q", "PATTERN A+", "--format", "parquet"), 2, "Parquet needs a file"),
+    ],
+)
+def test_refusals(words: tuple[str, ...], code: int, message: str) -> None:
+    done = call("trends", *words, *LETTERS)
+    assert done.exit_code == code
+    assert done.stdout == ""
+    assert message in done.stderr
+
+
+def test_run_says_who_lists_trends() -> None:
+    done = call("run", "-q", "PATTERN A+", *LETTERS)
+    assert done.exit_code == 1
+    assert "trendloom trends" in done.stderr
