@@ -5,7 +5,7 @@ import pytest
 
 from examples.catalogue import (
     EXAMPLES,
-    NOT_RUNNABLE_YET,
+    LISTINGS,
     OPTIONS,
     ROOT,
     options_of,
@@ -13,6 +13,7 @@ from examples.catalogue import (
     text_of,
 )
 from trendloom.api import run
+from trendloom.api import trends as list_trends
 from trendloom.errors import QueryMeaningError
 from trendloom.language import (
     Aggregate,
@@ -47,7 +48,8 @@ def attributes_of(query: Query) -> set[str]:
 
 
 def command_of(example: dict[str, str]) -> str:
-    words = [f"trendloom run examples/{example['query']} --input examples/{example['input']}"]
+    command = "trends" if example["query"] in LISTINGS else "run"
+    words = [f"trendloom {command} examples/{example['query']} --input examples/{example['input']}"]
     words.append(f"--time {example['time']}")
     words += [f"--type {example['type']}"] if "type" in example else []
     words += [f"--event-type {example['event_type']}"] if "event_type" in example else []
@@ -108,9 +110,22 @@ def test_it_returns_rows(example: dict[str, str]) -> None:
 @every_example
 def test_it_runs_and_equals_the_oracle(example: dict[str, str]) -> None:
     text, options = text_of(example), options_of(example)
-    if example["query"] in NOT_RUNNABLE_YET:
+    if example["query"] in LISTINGS:
         with pytest.raises(QueryMeaningError, match="no RETURN clause"):
             run(text, table_of(example), **options)
+        listed = list_trends(text, str(ROOT / example["input"]), **options).rows()
+        complete = trends(text, table_of(example).to_pylist(), complete=True, **options)
+        assert listed
+        found = [
+            (
+                row["window_start"],
+                row["window_end"],
+                *zip(row["events"], row["variables"], strict=True),
+            )
+            for row in listed
+        ]
+        expected = [(*trend.window, *trend.elements) for trend in complete]
+        assert sorted(found, key=repr) == sorted(expected, key=repr)
         return
     result = run(text, str(ROOT / example["input"]), **options)
     expected = naive(text, table_of(example).to_pylist(), **options)
@@ -120,9 +135,9 @@ def test_it_runs_and_equals_the_oracle(example: dict[str, str]) -> None:
         assert same_rows([one], [other]) is None
 
 
-def test_only_queries_without_return_are_not_run() -> None:
+def test_queries_without_return_are_listings() -> None:
     without = {one["query"] for one in EXAMPLES if not parse(text_of(one)).returns}
-    assert set(NOT_RUNNABLE_YET) == without
+    assert set(LISTINGS) == without
 
 
 @pytest.mark.parametrize(("semantics", "count"), [("any", 43), ("next", 8), ("contiguous", 2)])

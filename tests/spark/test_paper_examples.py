@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trendloom as tl
-from examples.catalogue import EXAMPLES, NOT_RUNNABLE_YET, ROOT, options_of, table_of, text_of
+from examples.catalogue import EXAMPLES, LISTINGS, ROOT, options_of, table_of, text_of
 from spark.cases import rows_of_all
 from spark.test_stream_against_oracle import run_to_end
 from trendloom.engine.live.mode import check_streamable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Example = dict[str, str]
-RUNNABLE = [example for example in EXAMPLES if example["query"] not in NOT_RUNNABLE_YET]
+RUNNABLE = [example for example in EXAMPLES if example["query"] not in LISTINGS]
 COMBINED = 17
 """At least so many of them fold, and so can be put together from maps."""
 STREAMED = 20
@@ -104,7 +104,7 @@ def test_the_exchange_plan(spark: SparkSession) -> None:
         ]
     )
     found = {one["query"]: own for one, own in zip(RUNNABLE, rows, strict=True)}
-    assert len(found) == len(EXAMPLES) - len(NOT_RUNNABLE_YET) == 46
+    assert len(found) == len(EXAMPLES) - len(LISTINGS) == 46
     assert differences(found) == {}
 
 
@@ -209,8 +209,8 @@ def of_query(row: dict[str, Any], query: str) -> dict[str, Any]:
     return {"window_start": row["window_start"], "window_end": row["window_end"], **own}
 
 
-@pytest.mark.parametrize("query", NOT_RUNNABLE_YET)
-def test_what_is_not_run_yet_is_refused_here_too(spark: SparkSession, query: str) -> None:
+@pytest.mark.parametrize("query", LISTINGS)
+def test_listings_are_refused(spark: SparkSession, query: str) -> None:
     example = next(one for one in EXAMPLES if one["query"] == query)
     events = spark.createDataFrame(table_of(example))
     with pytest.raises(QueryMeaningError, match="no RETURN clause"):
