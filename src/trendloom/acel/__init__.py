@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from trendloom.acel.aggregates import Aggregate, register
 from trendloom.acel.check import check
+from trendloom.acel.compile import compile_formula
 from trendloom.acel.denotation import denote
+from trendloom.acel.evaluation import complex_events, evaluate
 from trendloom.acel.events import ComplexEvent, Event, Schema, Stream, stream
 from trendloom.acel.nodes import Formula
 from trendloom.acel.parser import parse
@@ -18,7 +20,10 @@ __all__ = [
     "Schema",
     "Stream",
     "check",
+    "compile_formula",
+    "complex_events",
     "denote",
+    "evaluate",
     "parse",
     "register",
     "stream",
