@@ -10,6 +10,7 @@ from trendloom.acel.evaluation import complex_events, evaluate
 from trendloom.acel.events import ComplexEvent, Event, Schema, Stream, stream
 from trendloom.acel.nodes import Formula
 from trendloom.acel.parser import parse
+from trendloom.acel.picture import to_mermaid
 from trendloom.acel.printer import to_text
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "parse",
     "register",
     "stream",
+    "to_mermaid",
     "to_text",
 ]

@@ -133,7 +133,7 @@ class _Compiler:
                 return self._aggregated(self.automaton(inner, first), formula, path)
 
     def _fresh(self, hint: str) -> str:
-        return f"{hint}#{next(self.numbers)}"
+        return f"{hint}.{next(self.numbers)}"
 
     def _reading(self, word: str) -> Transition:
         """Keeps the event's attributes, checks its type, puts it into the variable."""
