@@ -30,8 +30,10 @@ rows = st.builds(
     numbers,
     st.sampled_from([None, "a", "b"]),
 )
-streams: st.SearchStrategy[Stream] = st.lists(rows, max_size=6).map(
-    lambda drawn: stream(drawn, SCHEMA)
+streams: st.SearchStrategy[Stream] = (
+    st.integers(0, 6)
+    .flatmap(lambda size: st.lists(rows, min_size=size, max_size=size))
+    .map(lambda drawn: stream(drawn, SCHEMA))
 )
 
 

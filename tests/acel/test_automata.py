@@ -27,7 +27,7 @@ from trendloom.errors import LimitError
 
 
 @given(formulas(), st.lists(streams, min_size=4, max_size=4))
-@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_automaton_is_the_definition(formula: Formula, several: list[Stream]) -> None:
     automaton = compile_formula(formula, SCHEMA)
     for over in several:
