@@ -1,0 +1,121 @@
+"""Text → formula: `parse` is the one way in. lark is loaded at the first formula."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from trendloom.acel.check import check
+from trendloom.errors import Place, QuerySyntaxError
+
+if TYPE_CHECKING:
+    from lark import Lark
+    from lark.exceptions import UnexpectedInput
+
+    from trendloom.acel.events import Schema
+    from trendloom.acel.nodes import Formula
+
+_SIGNS = {
+    "NAME": "a name",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "COMMA": "','",
+    "DOT": "'.'",
+    "EQUAL": "'='",
+    "SEMICOLON": "';'",
+    "COLON": "':'",
+    "PLUS": "'+'",
+    "COMPARATOR": "a comparison",
+    "MINUS": "'-'",
+    "NUMBER": "a number",
+    "STRING": "a 'string'",
+    "SHAPE": "same(…), increasing(…) or decreasing(…)",
+    "$END": "the end",
+    **{word: word for word in ("OR", "AND", "AS", "FILTER", "NEXT", "PROJECT", "AGG", "NOT", "IS")},
+}
+
+
+def parse(text: str, schema: Schema | None = None) -> Formula:
+    """The formula, checked; or a QueryError that shows the place.
+
+    With a schema, types, attributes and kinds of values are checked too.
+    """
+    formula = _read(text)
+    check(formula, schema, text=text)
+    return formula
+
+
+def _read(text: str) -> Formula:
+    from lark.exceptions import UnexpectedInput, VisitError
+
+    from trendloom.acel.build import Builder
+
+    if not text.strip():
+        raise QuerySyntaxError(
+            "The formula is empty",
+            text=text,
+            remedy="Write at least an event type, as in SELL AS X FILTER X[price > 100].",
+        )
+    try:
+        return Builder(text).transform(_grammar().parse(text))  # type: ignore[no-any-return]
+    except UnexpectedInput as error:
+        raise _complaint(error, text) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, RecursionError):
+            raise _too_deep(text) from None
+        raise error.orig_exc from None
+    except RecursionError:
+        raise _too_deep(text) from None
+
+
+def _too_deep(text: str) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        "The formula nests too deeply", text=text, remedy="Use fewer operators inside each other."
+    )
+
+
+def _complaint(error: UnexpectedInput, text: str) -> QuerySyntaxError:
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    if isinstance(error, UnexpectedCharacters):
+        start = error.pos_in_stream or 0
+        sign, place = text[start], Place(start, start + 1)
+        if sign in "'\"":
+            what = "string" if sign == "'" else "quoted name"
+            return QuerySyntaxError(
+                f"The {what} that begins here never ends",
+                text=text,
+                place=place,
+                remedy=f"Close it with {sign}.",
+            )
+        return QuerySyntaxError(
+            f"'{sign}' cannot stand here", text=text, place=place, remedy=_expected(error.allowed)
+        )
+    assert isinstance(error, UnexpectedToken)
+    if error.token.type == "$END":
+        end = len(text.rstrip())
+        place, cause = Place(end, end + 1), "The formula ends too early"
+    else:
+        start = error.token.start_pos or 0
+        place = Place(start, start + len(error.token))
+        cause = f"'{error.token}' cannot stand here"
+    return QuerySyntaxError(
+        cause, text=text, place=place, remedy=_expected(error.accepts or error.expected)
+    )
+
+
+def _expected(terminals: set[str]) -> str:
+    words = sorted({_SIGNS[terminal] for terminal in terminals if terminal in _SIGNS})
+    *first, last = words or ["something else"]
+    return "Expected " + (f"{', '.join(first)} or {last}" if first else last) + "."
+
+
+@cache
+def _grammar() -> Lark:
+    from lark import Lark
+
+    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)

@@ -1,0 +1,1 @@
+"""The logic: its text, its meaning, its automata."""

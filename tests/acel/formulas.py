@@ -1,0 +1,109 @@
+"""Drawing formulas that have a meaning, and streams for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from trendloom.acel import check, stream
+from trendloom.acel import conditions as on
+from trendloom.acel import nodes as n
+from trendloom.acel.events import NUMBER, TEXT
+
+if TYPE_CHECKING:
+    from trendloom.acel import Formula, Stream
+
+SCHEMA = {"A": {"x": NUMBER, "w": TEXT}, "B": {"x": NUMBER}, "C": {"x": NUMBER, "w": TEXT}}
+TYPES = sorted(SCHEMA)
+VARIABLES = ["A", "B", "X", "Y"]
+PAIRS = ["or", "and", ";", ";;", ":"]
+KINDS = ["as", "filter", *PAIRS, "+", ":+", "project", "attributes", "agg", "agg"]
+
+numbers = st.one_of(st.none(), st.integers(0, 3), st.sampled_from([0.1, 0.2, 0.3, 2.5]))
+rows = st.builds(
+    lambda word, x, w: {
+        "type": word,
+        **{k: v for k, v in (("x", x), ("w", w)) if k in SCHEMA[word]},
+    },
+    st.sampled_from(TYPES),
+    numbers,
+    st.sampled_from([None, "a", "b"]),
+)
+streams: st.SearchStrategy[Stream] = (
+    st.integers(0, 6)
+    .flatmap(lambda size: st.lists(rows, min_size=size, max_size=size))
+    .map(lambda drawn: stream(drawn, SCHEMA))
+)
+
+
+def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object:
+    name = draw(st.sampled_from(sorted(attributes)))
+    if draw(st.integers(0, 3)) == 0:
+        return on.BagCondition(draw(st.sampled_from(["same", "increasing", "decreasing"])), name)
+    term: on.Term = on.Attribute(name)
+    if attributes[name] == {NUMBER}:
+        value: object = draw(st.integers(0, 3))
+        if draw(st.booleans()):
+            term = on.Arithmetic(draw(st.sampled_from("+-*/")), term, on.Literally(2))
+    else:
+        value = draw(st.sampled_from(["a", "b", "A"]))
+    sign = draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="]))
+    made: on.Condition = on.Comparison(sign, term, on.Literally(value))
+    match draw(st.integers(0, 5)):
+        case 0:
+            made = on.Not(made)
+        case 1:
+            made = on.Any(made, on.IsNull(on.Attribute(name)))
+        case 2:
+            made = on.All(on.Not(on.IsNull(term)), made)
+    return made
+
+
+@st.composite
+def formulas(draw: st.DrawFn, depth: int = 5) -> Formula:
+    """A formula of at most this depth that `check` takes."""
+    if depth == 1 or draw(st.integers(0, 9)) == 0:
+        word = draw(st.sampled_from(TYPES))
+        return n.Next(word) if draw(st.integers(0, 5)) == 0 else n.OneEvent(word)
+    kind = draw(st.sampled_from(KINDS))
+    inner = draw(formulas(depth - 1))
+    if kind in PAIRS:
+        other = inner if kind == "and" and draw(st.booleans()) else draw(formulas(depth - 1))
+        node = {"or": n.Or, "and": n.And, ":": n.Contiguous}.get(kind, n.Sequence)
+        return node(inner, other)
+    bound = check(inner, SCHEMA)
+    if kind == "as":
+        return n.As(inner, draw(st.sampled_from(VARIABLES)))
+    readable = {
+        name: {k: v for k, v in attributes.items() if len(v) == 1}
+        for name, attributes in bound.items()
+    }
+    readable = {name: attributes for name, attributes in readable.items() if attributes}
+    if not readable:
+        return inner
+    variable = draw(st.sampled_from(sorted(readable)))
+    attributes = sorted(readable[variable])
+    match kind:
+        case "+":
+            return n.Iteration(inner)
+        case ":+":
+            return n.ContiguousIteration(inner)
+        case "filter":
+            return n.Filter(inner, variable, _condition(draw, readable[variable]))
+        case "project":
+            some = draw(st.sets(st.sampled_from(sorted(bound)), min_size=1))
+            return n.Project(inner, tuple(sorted(some)))
+        case "attributes":
+            kept = draw(st.sets(st.sampled_from(attributes), min_size=1))
+            return n.ProjectAttributes(inner, variable, tuple(sorted(kept)))
+    source = draw(st.sampled_from(attributes))
+    number = readable[variable][source] == {NUMBER}
+    functions = ["COUNT", "MIN", "MAX"] + ["SUM", "PROD", "AVG", "RANGE"] * number
+    function = draw(st.sampled_from(functions))
+    # `n` is always a number and `t` a text, so that formulas around this one can read them.
+    gives = "n" if number or function == "COUNT" else "t"
+    assigns = [n.Assign(gives, function, variable, source)]
+    if draw(st.booleans()):
+        assigns.append(n.Assign("k", "COUNT", variable, source))
+    return n.Aggregation(inner, draw(st.sampled_from(VARIABLES)), tuple(assigns))

@@ -1,0 +1,190 @@
+"""Text to formula and back; precedence; every refusal word for word."""
+
+import pytest
+from hypothesis import given, settings
+
+from acel.formulas import SCHEMA, formulas
+from trendloom.acel import Formula, check, parse, to_text
+from trendloom.acel import conditions as on
+from trendloom.acel import nodes as n
+from trendloom.errors import QueryError, QueryMeaningError, QuerySyntaxError, TrendloomError
+
+A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("A ; B : C", n.Sequence(A, n.Contiguous(B, C))),
+        ("A : B ; C", n.Sequence(n.Contiguous(A, B), C)),
+        ("A AND B ; C OR C", n.Or(n.And(A, n.Sequence(B, C)), C)),
+        ("A ; B ; C", n.Sequence(n.Sequence(A, B), C)),
+        ("A ; (B ; C)", n.Sequence(A, n.Sequence(B, C))),
+        ("A ; B AS X", n.Sequence(A, n.As(B, "X"))),
+        ("(A ; B)+ AS X", n.As(n.Iteration(n.Sequence(A, B)), "X")),
+        ("A AS X+", n.Iteration(n.As(A, "X"))),
+        ("A:+ : NEXT(B)", n.Contiguous(n.ContiguousIteration(A), n.Next("B"))),
+        ("a or b", n.Or(n.OneEvent("a"), n.OneEvent("b"))),
+        ('"or"', n.OneEvent("or")),
+        ("PROJECT[](A)", n.Project(A, ())),
+        ("PROJECT[A, B](A ; B)", n.Project(n.Sequence(A, B), ("A", "B"))),
+        ("PROJECT[A(x, type)](A)", n.ProjectAttributes(A, "A", ("x", "type"))),
+        (
+            "AGG[Y(b = sum(A.x), c = MAX(A.x))](A)",
+            n.Aggregation(A, "Y", (n.Assign("b", "SUM", "A", "x"), n.Assign("c", "MAX", "A", "x"))),
+        ),
+        ("A FILTER A[increasing(x)]", n.Filter(A, "A", on.BagCondition("increasing", "x"))),
+        (
+            "A FILTER A[x + 1 * 2 >= -3 /* why */]",
+            n.Filter(
+                A,
+                "A",
+                on.Comparison(
+                    ">=",
+                    on.Arithmetic(
+                        "+",
+                        on.Attribute("x"),
+                        on.Arithmetic("*", on.Literally(1), on.Literally(2)),
+                    ),
+                    on.Negative(on.Literally(3)),
+                ),
+            ),
+        ),
+    ],
+)
+def test_it_reads(text: str, formula: Formula) -> None:
+    assert parse(text) == formula
+    assert parse(to_text(formula)) == formula
+
+
+@given(formulas())
+@settings(max_examples=300, deadline=None)
+def test_what_is_printed_parses_back(formula: Formula) -> None:
+    text = to_text(formula)
+    assert parse(text, SCHEMA) == formula
+    assert to_text(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A FILTER A[x IS NOT NULL AND NOT (x = 1 OR x = 2)]",
+        "A FILTER A[w = 'it''s']",
+        "A FILTER A[1.5 - (x - 2) / 4 < x * (x + 1)]",
+        "A FILTER A[NOT NOT x = 1]",
+        'A AS "two words" FILTER "two words"["same" = TRUE]',
+        "A FILTER A[-x < -(-1)]",
+    ],
+)
+def test_canonical_text_stays_as_it_is(text: str) -> None:
+    assert to_text(parse(text)) == text
+
+
+REFUSED = [
+    (
+        "",
+        "The formula is empty\n"
+        "Write at least an event type, as in SELL AS X FILTER X[price > 100].",
+    ),
+    (
+        "A ; (B",
+        "The formula ends too early (line 1, column 7)\n  A ; (B\n        ^\n",
+    ),
+    (
+        "A ; ; B",
+        "';' cannot stand here (line 1, column 5)\n  A ; ; B\n      ^\n"
+        "Expected '(', AGG, NEXT, PROJECT or a name.",
+    ),
+    (
+        "A FILTER A['q]",
+        "The string that begins here never ends (line 1, column 12)\n"
+        "  A FILTER A['q]\n             ^\nClose it with '.",
+    ),
+    (
+        "A FILTER Z[x > 1]",
+        "Unknown variable 'Z' (line 1, column 10)\n  A FILTER Z[x > 1]\n           ^\nKnown: A.",
+    ),
+    (
+        "PROJECT[Q](A)",
+        "Unknown variable 'Q' (line 1, column 9)\n  PROJECT[Q](A)\n          ^\nKnown: A.",
+    ),
+    (
+        "AGG[Y(b = SUM(Q.x))](A)",
+        "Unknown variable 'Q' (line 1, column 7)\n"
+        "  AGG[Y(b = SUM(Q.x))](A)\n        ^^^^^^^^^^^^\nKnown: A.",
+    ),
+    (
+        "PROJECT[A](A ; B) FILTER B[x > 1]",
+        "'B' can never be bound here (line 1, column 26)\n"
+        "  PROJECT[A](A ; B) FILTER B[x > 1]\n                           ^\n"
+        "It is bound outside of this formula, left out by PROJECT, or on one side of AND only. "
+        "Bound here: A.",
+    ),
+    (
+        "(A AND B) FILTER A[x > 1]",
+        "'A' can never be bound here (line 1, column 18)\n"
+        "  (A AND B) FILTER A[x > 1]\n                   ^\n"
+        "It is bound outside of this formula, left out by PROJECT, or on one side of AND only. "
+        "Bound here: nothing.",
+    ),
+    (
+        "A ; B AS X FILTER A[x > 1]",
+        "'A' can never be bound here (line 1, column 19)\n",
+    ),
+    (
+        "PROJECT[](A)+",
+        "This repeats a formula that binds no variable (line 1, column 1)\n"
+        "  PROJECT[](A)+\n  ^^^^^^^^^^^^^\n"
+        "Repeat first, and leave variables out with PROJECT around it.",
+    ),
+    (
+        "AGG[Y(b = SUM(A.w))](A)",
+        "SUM cannot be applied to 'A.w', a text (line 1, column 7)\n"
+        "  AGG[Y(b = SUM(A.w))](A)\n        ^^^^^^^^^^^^\nSUM takes a number; COUNT takes all.",
+    ),
+    ("AGG[Y(b = SUMM(A.x))](A)", "Unknown aggregate 'SUMM' (line 1, column 7)\n"),
+    ("AGG[Y(b = SUM(A.x), b = MIN(A.x))](A)", "'b' is made twice (line 1, column 21)\n"),
+    ("A FILTER A[x > 'q']", "A number is compared with a text (line 1, column 12)\n"),
+    ("A FILTER A[x + w > 1]", "A text cannot be reckoned with (line 1, column 16)\n"),
+    (
+        "A FILTER A[TRUE < FALSE]",
+        "A truth value is neither less nor more than another (line 1, column 12)\n",
+    ),
+    ("A FILTER A[y > 1]", "No event of 'A' has an attribute 'y' (line 1, column 12)\n"),
+    ("B FILTER B[same(w)]", "No event of 'B' has an attribute 'w' (line 1, column 12)\n"),
+    ("PROJECT[A(y)](A)", "No event of 'A' has an attribute 'y' (line 1, column 9)\n"),
+    ("D", "The stream has no events of type 'D' (line 1, column 1)\n  D\n  ^\nKnown: A, B, C."),
+    (
+        "(AGG[Y(m = MAX(A.x))](A) OR AGG[Y(m = MAX(A.w))](A)) FILTER Y[m > 1]",
+        "'Y.m' is a number in some events, a text in others (line 1, column 63)\n",
+    ),
+    (
+        "AGG[Z(b = MIN(Y.m))](AGG[Y(m = MAX(A.x))](A) OR AGG[Y(m = MAX(A.w))](A))",
+        "'Y.m' is a number in some events, a text in others (line 1, column 7)\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_it_refuses(text: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text, SCHEMA)
+    assert str(caught.value).startswith(message)
+    assert caught.value.remedy
+
+
+def test_a_formula_made_in_python_is_refused_without_a_place() -> None:
+    with pytest.raises(QueryMeaningError) as caught:
+        check(n.Project(A, ("Q",)))
+    assert str(caught.value) == "Unknown variable 'Q'\nKnown: A."
+
+
+@pytest.mark.parametrize("value", [-1, -0.0, float("inf"), float("nan")])
+def test_it_refuses_literals_that_no_text_spells(value: float) -> None:
+    with pytest.raises(TrendloomError, match="is not a literal"):
+        on.Literally(value)
+
+
+def test_it_refuses_what_nests_too_deeply() -> None:
+    with pytest.raises(QuerySyntaxError, match="nests too deeply"):
+        parse("(" * 5000 + "A" + ")" * 5000 + "+" * 5000)
