@@ -26,7 +26,7 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.maps import shapes_of
-from trendloom.engine.shares import Portion, cut_runs
+from trendloom.engine.shares import NEVER, Portion, cut_runs
 from trendloom.engine.sliding import vector_event
 from trendloom.engine.threads import together
 from trendloom.kernels.bases import double_maps, integer_maps
@@ -51,8 +51,8 @@ LEAST_EVENTS = 1 << 15
 DEARER = (1.7, 2.5, 2.1)
 """An event in a map of one pack of bases to one in a vector: doubles, integers, keys. Measured with
 `(SEQ(A+, B))+` and `SEQ(A+, B)`, one to three lanes, on a core of an AMD EPYC."""
-PAIRED = 3.5
-"""The same for counts of one or two states, whose vectors cost half as much."""
+PAIRED = NEVER
+"""Counts of one or two states are not cut: their vectors cost so little that two threads lose."""
 
 
 @dataclass(frozen=True)
