@@ -41,7 +41,8 @@ class Cut:
 def cut_runs(sizes: Ints, shares: int, dearer: float = NEVER) -> list[Cut]:
     """The cuts that part the runs into at most so many shares."""
     line = np.cumsum(sizes)
-    if shares < 2 or not len(line) or line[-1] == 0:
+    whole = dearer == NEVER and len(line) == 1
+    if shares < 2 or whole or not len(line) or line[-1] == 0:
         return []
     time, cuts = _search(line, shares, NEVER)
     if dearer < NEVER:
