@@ -60,10 +60,7 @@ def _of_neighbours(part: Part, program: int, columns: Floats) -> NDArray[np.bool
     if lookup is None:
         of_neighbours(compile_predicates(part, columns), program, out)
         return out
-    compared = lookup.equalities if lookup.comparison is None else (
-        *lookup.equalities, lookup.comparison,
-    )  # fmt: skip
-    for one in compared:
+    for one in lookup.conditions:
         # Whole columns at once: a branch per event would be mispredicted half of the time.
         out &= COMPARED[one.op](columns[one.left, :-1], columns[one.right, 1:])
     return out

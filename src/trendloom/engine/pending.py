@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trendloom.engine.ranks import Ranking
     from trendloom.kernels.program import Work
     from trendloom.kernels.ranks import Ranks
-    from trendloom.kernels.route import Lanes
+    from trendloom.kernels.replay import Lanes
     from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Part
 

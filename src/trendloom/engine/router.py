@@ -18,7 +18,7 @@ from trendloom.engine.numbers import Column, Doubles, Exact
 from trendloom.engine.program import compile_predicates, compile_program
 from trendloom.kernels.members import BLOCK_BITS, BLOCK_WORDS, Members
 from trendloom.kernels.program import Work
-from trendloom.kernels.route import Lanes, cells_needed, route
+from trendloom.kernels.route import cells_needed, route
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trendloom.kernels.checked import Checked
     from trendloom.kernels.extreme import Extreme
     from trendloom.kernels.modular import Modular
+    from trendloom.kernels.replay import Lanes
     from trendloom.kernels.scaled import Scaled
     from trendloom.language.nodes import Semantics
     from trendloom.plan.plan import Part

@@ -26,7 +26,7 @@ from trendloom.kernels.bitset import following, insert, remove, words_needed
 from trendloom.kernels.program import NO_STATE, Ints, Work
 from trendloom.kernels.ranked import Steps
 from trendloom.kernels.ranks import Ranks, is_sparse, narrow, room_to_narrow
-from trendloom.kernels.route import FULL, RESULT, Lanes, emit_slot, replay, write
+from trendloom.kernels.replay import FULL, RESULT, Lanes, emit_slot, replay, write
 from trendloom.kernels.tape import ADD, CLEAR, EMIT, ONE, TAPE_LENGTH
 
 EVERY = -1

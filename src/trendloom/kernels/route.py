@@ -29,10 +29,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from trendloom.kernels.checked import Checked, replay_checked
-from trendloom.kernels.extreme import Extreme, replay_extreme
-from trendloom.kernels.members import Members, replay_members
-from trendloom.kernels.modular import Modular, replay_modular
+from trendloom.kernels.guards import reach, truth, watch
 from trendloom.kernels.predicates import Predicates, holds, select
 from trendloom.kernels.program import (
     ANCHOR,
@@ -44,15 +41,8 @@ from trendloom.kernels.program import (
     Program,
     Work,
 )
-from trendloom.kernels.scaled import Scaled, replay_scaled
+from trendloom.kernels.replay import FULL, RESULT, Lanes, emit_slot, replay, write
 from trendloom.kernels.tape import ADD, CLEAR, EMIT, ONE, TAPE_LENGTH
-
-Lanes = tuple[Scaled, Checked, Modular, Extreme, Members]
-
-RESULT = 0
-"""The cell that collects a slot's finished trends."""
-FULL = TAPE_LENGTH - 1_024
-"""Replay from here on; between two looks at it fewer than 1,024 instructions are written."""
 
 
 def cells_needed(program: Program, span: int, width: int) -> int:
@@ -60,78 +50,6 @@ def cells_needed(program: Program, span: int, width: int) -> int:
     classes = program.final_start.shape[0] - 1
     rows = int(program.entry_row.max(initial=-1)) + 1
     return 1 + (program.states + classes + 1) * program.bands + width + rows * span
-
-
-@njit(cache=True, nogil=True)
-def replay(tape: NDArray[np.int64], length: int, lanes: Lanes) -> int:
-    """Runs the tape on every semiring in use, and returns the emptied tape's length."""
-    scaled, checked, modular, extreme, members = lanes
-    if scaled.m.shape[1] > 0:
-        replay_scaled(tape, length, scaled)
-    if checked.v.shape[1] > 0:
-        replay_checked(tape, length, checked)
-    if modular.u.shape[1] > 0:
-        replay_modular(tape, length, modular)
-    if extreme.k.shape[1] > 0:
-        replay_extreme(tape, length, extreme)
-    if members.bits.shape[1] > 0:
-        replay_members(tape, length, members)
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def write(tape: NDArray[np.int64], length: int, what: int, cell: int, argument: int) -> int:
-    tape[length, 0] = what
-    tape[length, 1] = cell
-    tape[length, 2] = argument
-    return length + 1
-
-
-@njit(cache=True, nogil=True)
-def emit_slot(slot: int, lo: int, hi: int, lanes: Lanes) -> None:
-    """Copies the RESULT cell to the output of every semiring in use."""
-    scaled, checked, modular, extreme, members = lanes
-    for lane in range(scaled.m.shape[1]):
-        scaled.out_m[slot, lane] = scaled.m[RESULT, lane]
-        scaled.out_e[slot, lane] = scaled.e[RESULT, lane]
-    for lane in range(checked.v.shape[1]):
-        checked.out[slot, lane] = checked.v[RESULT, lane]
-    for lane in range(modular.u.shape[1]):
-        modular.out[slot, lane] = modular.u[RESULT, lane]
-    for lane in range(extreme.k.shape[1]):
-        extreme.out[slot, lane] = extreme.k[RESULT, lane]
-    words = members.bits.shape[1]
-    if words > 0:
-        for event in range(lo, hi):
-            bit = members.ordinal[event] - members.base[0]
-            if (
-                members.ordinal[event] >= 0
-                and 0 <= bit < words * 64
-                and (members.bits[RESULT, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1)
-            ):
-                at = members.out_size[0]
-                members.out_slot[at] = slot
-                members.out_event[at] = event
-                members.out_size[0] = at + 1
-
-
-@njit(cache=True, nogil=True)
-def truth(order: int, reached: NDArray[np.int64]) -> int:
-    """Which guards hold for a partial trend that ended at `order`, as bits."""
-    bits = 0
-    for guard in range(reached.shape[0]):
-        if order >= reached[guard]:
-            bits |= 1 << guard
-    return bits
-
-
-@njit(cache=True, nogil=True)
-def _reach(program: Program, threshold: NDArray[np.int64], reached: NDArray[np.int64]) -> None:
-    """Per guard: the latest start of a match that has ended, NEVER if there is none."""
-    for guard in range(reached.shape[0]):
-        reached[guard] = NEVER
-        for k in range(program.guard_start[guard], program.guard_start[guard + 1]):
-            reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
 
 
 @njit(cache=True, nogil=True)
@@ -244,7 +162,7 @@ def route(
             while end < hi and order[end] == order[at]:
                 end += 1
 
-            _reach(program, threshold, reached)
+            reach(program, threshold, reached)
             for band in range(bands):
                 band_truth[band] = truth(threshold[band], reached)
             start_truth = truth(NEVER, reached)
@@ -363,43 +281,29 @@ def route(
                         consumed[held] = 0
 
             # 3. Watch.
-            if negated > 0:
-                changed = False
-                for band in range(bands):
-                    moved[band] = threshold[band]
-                for event in range(at, end):
-                    for k in range(negated):
-                        if (mask[event] >> np.uint64(variables + k)) & np.uint64(1):
-                            for w in range(program.watch_start[k], program.watch_start[k + 1]):
-                                origin = program.watch_source[w]
-                                start = order[at] if origin == NO_STATE else threshold[origin]
-                                band = program.watch_target[w]
-                                if start > moved[band]:
-                                    moved[band] = start
-                                    changed = True
-                if changed:
-                    for group in range(states + classes):
-                        if length >= FULL:
-                            length = replay(tape, length, lanes)
-                        base = 1 + group * bands
-                        for band in range(bands):
-                            shifted[band] = alive[base + band] and moved[band] != threshold[band]
-                            if shifted[band]:
-                                spare = first_spare + band
-                                length = write(tape, length, CLEAR, spare, 0)
-                                length = write(tape, length, ADD, spare, base + band)
-                                length = write(tape, length, CLEAR, base + band, 0)
-                                alive[base + band] = 0
-                        for band in range(bands):
-                            if shifted[band]:
-                                home = 0
-                                for other in range(bands):
-                                    if threshold[band] >= moved[other] > moved[home]:
-                                        home = other
-                                length = write(tape, length, ADD, base + home, first_spare + band)
-                                alive[base + home] = 1
+            if negated > 0 and watch(program, order, mask, at, end, threshold, moved):
+                for group in range(states + classes):
+                    if length >= FULL:
+                        length = replay(tape, length, lanes)
+                    base = 1 + group * bands
                     for band in range(bands):
-                        threshold[band] = moved[band]
+                        shifted[band] = alive[base + band] and moved[band] != threshold[band]
+                        if shifted[band]:
+                            spare = first_spare + band
+                            length = write(tape, length, CLEAR, spare, 0)
+                            length = write(tape, length, ADD, spare, base + band)
+                            length = write(tape, length, CLEAR, base + band, 0)
+                            alive[base + band] = 0
+                    for band in range(bands):
+                        if shifted[band]:
+                            home = 0
+                            for other in range(bands):
+                                if threshold[band] >= moved[other] > moved[home]:
+                                    home = other
+                            length = write(tape, length, ADD, base + home, first_spare + band)
+                            alive[base + home] = 1
+                for band in range(bands):
+                    threshold[band] = moved[band]
 
             # 4. Settle.
             top = 0
@@ -426,7 +330,7 @@ def route(
             at = end
 
         # Ends whose trailing guards hold are the run's trends.
-        _reach(program, threshold, reached)
+        reach(program, threshold, reached)
         for c in range(classes):
             if not _counts(program, c, bound):
                 continue

@@ -22,9 +22,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import lowest
+from trendloom.kernels.guards import reach, truth, watch
 from trendloom.kernels.predicates import LEFT, RIGHT, Predicates, compare, holds
 from trendloom.kernels.program import CONTIGUOUS, NEVER, NEXT, NO_STATE, Program
-from trendloom.kernels.route import truth, usable
+from trendloom.kernels.route import usable
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.uint8]
@@ -87,35 +88,6 @@ def _grown(values: Ints) -> Ints:
     wider = np.empty(2 * values.shape[0], np.int64)
     wider[: values.shape[0]] = values
     return wider
-
-
-@njit(cache=True, nogil=True)
-def _watch(
-    program: Program,
-    order: Ints,
-    mask: Words,
-    at: int,
-    end: int,
-    threshold: Ints,
-    moved: Ints,
-    reached: Ints,
-) -> None:
-    """Moves the guards' thresholds on by one time point (see `route`)."""
-    variables = program.arrow_start.shape[0] - 1
-    moved[:] = threshold
-    for event in range(at, end):
-        for k in range(program.watch_start.shape[0] - 1):
-            if (mask[event] >> np.uint64(variables + k)) & np.uint64(1):
-                for w in range(program.watch_start[k], program.watch_start[k + 1]):
-                    origin = program.watch_source[w]
-                    start = order[at] if origin == NO_STATE else threshold[origin]
-                    band = program.watch_target[w]
-                    moved[band] = max(moved[band], start)
-    threshold[:] = moved
-    for guard in range(reached.shape[0]):
-        reached[guard] = NEVER
-        for k in range(program.guard_start[guard], program.guard_start[guard + 1]):
-            reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
 
 
 @njit(cache=True, nogil=True)
@@ -310,7 +282,9 @@ def steps_of(
         for node in range(fresh, nodes):
             alive[state_of[node], node >> 6] |= bit_of(node)
         if negated:
-            _watch(program, order, mask, at, end, threshold, moved, reached)
+            watch(program, order, mask, at, end, threshold, moved)
+            threshold[:] = moved
+            reach(program, threshold, reached)
         at = end
 
     covered[:] = 0

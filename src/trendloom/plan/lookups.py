@@ -33,6 +33,11 @@ class Lookup:
     equalities: tuple[Comparison, ...]
     comparison: Comparison | None
 
+    @property
+    def conditions(self) -> tuple[Comparison, ...]:
+        """All of them."""
+        return (*self.equalities, *([] if self.comparison is None else [self.comparison]))
+
 
 def lookup_of(code: Code) -> Lookup | None:
     """The program as a lookup, if it is one."""
