@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from trendloom.acel.check import check
 from trendloom.errors import Place, QuerySyntaxError
+from trendloom.language.reading import read
 
 if TYPE_CHECKING:
-    from lark import Lark
     from lark.exceptions import UnexpectedInput
 
     from trendloom.acel.events import Schema
@@ -49,8 +47,6 @@ def parse(text: str, schema: Schema | None = None) -> Formula:
 
 
 def _read(text: str) -> Formula:
-    from lark.exceptions import UnexpectedInput, VisitError
-
     from trendloom.acel.build import Builder
 
     if not text.strip():
@@ -59,16 +55,8 @@ def _read(text: str) -> Formula:
             text=text,
             remedy="Write at least an event type, as in SELL AS X FILTER X[price > 100].",
         )
-    try:
-        return Builder(text).transform(_grammar().parse(text))  # type: ignore[no-any-return]
-    except UnexpectedInput as error:
-        raise _complaint(error, text) from None
-    except VisitError as error:
-        if isinstance(error.orig_exc, RecursionError):
-            raise _too_deep(text) from None
-        raise error.orig_exc from None
-    except RecursionError:
-        raise _too_deep(text) from None
+    formula: Formula = read(text, __package__, Builder(text), _complaint, _too_deep)
+    return formula
 
 
 def _too_deep(text: str) -> QuerySyntaxError:
@@ -111,11 +99,3 @@ def _expected(terminals: set[str]) -> str:
     words = sorted({_SIGNS[terminal] for terminal in terminals if terminal in _SIGNS})
     *first, last = words or ["something else"]
     return "Expected " + (f"{', '.join(first)} or {last}" if first else last) + "."
-
-
-@cache
-def _grammar() -> Lark:
-    from lark import Lark
-
-    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)

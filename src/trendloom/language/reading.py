@@ -1,0 +1,43 @@
+"""Text → tree by a grammar and a builder, the same way for every language of the package."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lark import Lark, Transformer
+    from lark.exceptions import UnexpectedInput
+
+
+def read(
+    text: str,
+    package: str,
+    builder: Transformer[Any, Any],
+    complaint: Callable[[UnexpectedInput, str], Exception],
+    too_deep: Callable[[str], Exception],
+) -> Any:
+    """What the builder makes of a text in the package's grammar; errors are the language's own."""
+    from lark.exceptions import UnexpectedInput, VisitError
+
+    try:
+        return builder.transform(_grammar(package).parse(text))
+    except UnexpectedInput as error:
+        raise complaint(error, text) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, RecursionError):
+            raise too_deep(text) from None
+        raise error.orig_exc from None
+    except RecursionError:
+        raise too_deep(text) from None
+
+
+@cache
+def _grammar(package: str) -> Lark:
+    from lark import Lark
+
+    grammar = files(package).joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
