@@ -166,9 +166,9 @@ def trends(
     Of each window and partition: `best=k` lists the k longest, with `by="S.price"` those of the
     largest SUM(S.price); `sample=k` draws k uniformly, with replacement, by `seed`.
     """
-    from trendloom.cet.listing import check_semantics, with_operands
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.listing import list_local
+    from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
     from trendloom.plan.planner import plan
 
     one_of("bad_rows", bad_rows, BAD_ROWS)
@@ -189,7 +189,10 @@ def trends(
     )
     planned = plan(parse(query) if isinstance(query, str) else query, listing=True)
     check_semantics(planned, every=all)
-    planned = with_operands(planned, wanted)
+    if wanted.best is not None or wanted.sample is not None:
+        check_unanchored(planned)
+    if wanted.by is not None:
+        planned = with_sum(planned, *wanted.by)
     listed = list_local(
         planned,
         events,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlglot import exp
 
 from trendloom.cet.baseline import complete_trends
 from trendloom.cet.best import best_paths
@@ -20,9 +19,6 @@ from trendloom.cet.rows import Sheet, schema_of
 from trendloom.cet.sample import sample_paths
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.windows import Windows
-from trendloom.errors import QueryMeaningError, TrendloomError, did_you_mean
-from trendloom.language.nodes import Semantics
-from trendloom.plan.scan import Kind, Operand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -126,40 +122,6 @@ class Listing:
         operand = chunk.operand(len(self.plan.scan.operands) - 1)
         values = np.nan_to_num(as_doubles(operand, 0.0), nan=0.0)[graph.event]
         return np.where(graph.variable == number, values, 0.0)
-
-
-def with_operands(plan: Plan, wanted: Wanted) -> Plan:
-    """The plan with the column that decides which trends are best, as the last of its operands."""
-    part = plan.parts[0]
-    if part.bindings and (wanted.best is not None or wanted.sample is not None):
-        raise QueryMeaningError(
-            "The best trends, and samples, are not available for conditions between events that "
-            "do not follow one another.",
-            text=plan.query.text,
-            remedy="Compare consecutive events (NEXT), or list all trends.",
-        )
-    if wanted.by is None:
-        return plan
-    variable, attribute = wanted.by
-    if variable not in part.automaton.variables:
-        raise TrendloomError(
-            f"Unknown variable '{variable}' in by.",
-            remedy=did_you_mean(variable, part.automaton.variables),
-        )
-    column = exp.column(exp.to_identifier(attribute, quoted=True))
-    summed = Operand(column, Kind.NUMBER, f"SUM({variable}.{attribute})")
-    scan = replace(plan.scan, operands=(*plan.scan.operands, summed))
-    return replace(plan, scan=scan)
-
-
-def check_semantics(plan: Plan, *, every: bool) -> None:
-    """Complete trends are those of skip-till-any-match (SEMANTICS §7)."""
-    if not every and plan.semantics is not Semantics.ANY:
-        raise QueryMeaningError(
-            f"Complete trends are defined under skip-till-any-match, not {plan.semantics.value}.",
-            text=plan.query.text,
-            remedy="Leave SEMANTICS out, or list every trend: all=True (--all).",
-        )
 
 
 def _first(paths: Paths, count: int) -> Paths:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trendloom.errors import QueryMeaningError
-from trendloom.language.nodes import Both, Equivalence, TimeWindow
+from sqlglot import exp
+
+from trendloom.errors import QueryMeaningError, TrendloomError, did_you_mean
+from trendloom.language.nodes import Both, Equivalence, Semantics, TimeWindow
+from trendloom.plan.scan import Kind, Operand
 
 if TYPE_CHECKING:
     from trendloom.language.nodes import Query
+    from trendloom.plan.plan import Plan
 
 COLUMNS = ("window_start", "window_end", "trend", "length", "events", "variables")
 """Of every listing; the partition's attributes stand behind the window."""
@@ -64,3 +69,37 @@ def check_listing(query: Query) -> None:
                 text=query.text,
                 remedy="Rename the attribute of the events.",
             )
+
+
+def check_semantics(plan: Plan, *, every: bool) -> None:
+    """Complete trends are those of skip-till-any-match (SEMANTICS §7)."""
+    if not every and plan.semantics is not Semantics.ANY:
+        raise QueryMeaningError(
+            f"Complete trends are defined under skip-till-any-match, not {plan.semantics.value}.",
+            text=plan.query.text,
+            remedy="Leave SEMANTICS out, or list every trend: all=True (--all).",
+        )
+
+
+def check_unanchored(plan: Plan) -> None:
+    """For what is found without building all trends."""
+    if plan.parts[0].bindings:
+        raise QueryMeaningError(
+            "The best trends, and samples, are not available for conditions between events that "
+            "do not follow one another.",
+            text=plan.query.text,
+            remedy="Compare consecutive events (NEXT), or list all trends.",
+        )
+
+
+def with_sum(plan: Plan, variable: str, attribute: str) -> Plan:
+    """The plan with the column that decides which trends are best, as the last of its operands."""
+    variables = plan.parts[0].automaton.variables
+    if variable not in variables:
+        raise TrendloomError(
+            f"Unknown variable '{variable}' in by.", remedy=did_you_mean(variable, variables)
+        )
+    column = exp.column(exp.to_identifier(attribute, quoted=True))
+    summed = Operand(column, Kind.NUMBER, f"SUM({variable}.{attribute})")
+    scan = replace(plan.scan, operands=(*plan.scan.operands, summed))
+    return replace(plan, scan=scan)
