@@ -11,10 +11,9 @@ from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.engine.threads import usable_cores
-from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
-from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
 from trendloom.hosts.scan.dress import dressed
 
 if TYPE_CHECKING:
@@ -52,22 +51,19 @@ def run_local(
     with open_events(events) as source:
         if threads is not None:
             duck.use_threads(source.connection, threads)
-        if source.is_empty:
-            # Names are known (a header) or not (an empty list); types are not.
-            named = [name for name in (time, type, tiebreak) if name is not None]
-            check_attributes(source, [*named, *plan.scan.attributes])
-            return Outcome(_empty(plan), 0, 0)
-        axis = check_time(source, time, tick=tick)
-        type_column, one_type = check_type(source, type, event_type)
-        batches = scan_batches(
+        begun = begin_scan(
             source,
             plan.scan,
-            axis,
-            type_column=type_column,
-            event_type=one_type,
+            time=time,
+            type=type,
+            event_type=event_type,
+            tick=tick,
             tiebreak=tiebreak,
             bad_rows=bad_rows,
         )
+        if begun is None:
+            return Outcome(_empty(plan), 0, 0)
+        batches, axis = begun
         with batches:
             types = batches.operand_types, batches.partition_types
             cores = usable_cores() if threads is None else threads

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
-from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
+from trendloom.hosts.scan.dress import window_bounds
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -49,24 +49,21 @@ def list_local(
     """What is wrong with the events is said at once; the trends come when they are asked for."""
     source = open_events(events)
     try:
-        if source.is_empty:
-            # Names are known (a header) or not (an empty list); types are not.
-            named = [name for name in (time, type, tiebreak) if name is not None]
-            check_attributes(source, [*named, *plan.scan.attributes])
-            unknown = [pa.null() for _ in plan.scan.partition]
-            source.close()
-            return Listed(schema_of(plan.scan.partition, unknown), iter(()))
-        axis = check_time(source, time, tick=tick)
-        type_column, one_type = check_type(source, type, event_type)
-        scanned = scan_batches(
+        begun = begin_scan(
             source,
             plan.scan,
-            axis,
-            type_column=type_column,
-            event_type=one_type,
+            time=time,
+            type=type,
+            event_type=event_type,
+            tick=tick,
             tiebreak=tiebreak,
             bad_rows=bad_rows,
         )
+        if begun is None:
+            unknown = [pa.null() for _ in plan.scan.partition]
+            source.close()
+            return Listed(schema_of(plan.scan.partition, unknown), iter(()))
+        scanned, axis = begun
         listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
         schema = _dressed_schema(listing.schema, plan, axis)
     except BaseException:
@@ -102,9 +99,5 @@ def _dressed(
     batch: pa.RecordBatch, schema: pa.Schema, plan: Plan, axis: TimeAxis
 ) -> pa.RecordBatch:
     """Window bounds in the caller's type."""
-    bounds = batch.columns[:2]
-    if plan.strategy is WindowStrategy.WHOLE:
-        bounds = [pa.nulls(batch.num_rows, axis.arrow_type)] * 2
-    elif plan.strategy is not WindowStrategy.COUNTED:
-        bounds = [axis.to_arrow(column) for column in bounds]
+    bounds = [window_bounds(plan, ticks, axis) for ticks in batch.columns[:2]]
     return pa.RecordBatch.from_arrays([*bounds, *batch.columns[2:]], schema=schema)

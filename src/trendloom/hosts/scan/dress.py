@@ -31,14 +31,15 @@ def dressed(plan: Plan, table: pa.Table, axis: TimeAxis) -> pa.Table:
         table = sort_rows(table, ["window_start", *groups])
     for position, name in enumerate(("window_start", "window_end")):
         ticks = table.column(name).combine_chunks()
-        if plan.strategy is WindowStrategy.WHOLE:
-            bounds = pa.nulls(len(ticks), axis.arrow_type)
-        elif plan.strategy is WindowStrategy.COUNTED:
-            bounds = ticks
-        else:
-            bounds = axis.to_arrow(ticks)
-        table = table.set_column(position, name, bounds)
+        table = table.set_column(position, name, window_bounds(plan, ticks, axis))
     return table
+
+
+def window_bounds(plan: Plan, ticks: pa.Array, axis: TimeAxis) -> pa.Array:
+    """In the caller's type: null without a window, numbers of events, or times."""
+    if plan.strategy is WindowStrategy.WHOLE:
+        return pa.nulls(len(ticks), axis.arrow_type)
+    return ticks if plan.strategy is WindowStrategy.COUNTED else axis.to_arrow(ticks)
 
 
 def result_schema(setting: Setting, axis: TimeAxis) -> pa.Schema:
