@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trendloom.hosts.local import running
+from trendloom.hosts.local.scanned import Batches
 from trendloom.hosts.scan import duck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import duckdb
+    import pyarrow as pa
 
 HERE = Path(__file__).parent
 MANY_CASES = ("engine", "generated")
@@ -42,3 +45,23 @@ def one_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         return own
 
     monkeypatch.setattr(duck, "connect", connect)
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of batches, in turn; no input is few rows."""
+    sizes: list[int] = []
+    rows = Batches.rows
+
+    def slices(batches: Batches) -> Iterator[pa.RecordBatch]:
+        turn = 0
+        for batch in rows(batches):
+            at = 0
+            while at < batch.num_rows:
+                size = sizes[turn % len(sizes)]
+                yield batch.slice(at, size)
+                at, turn = at + size, turn + 1
+
+    monkeypatch.setattr(Batches, "rows", slices)
+    monkeypatch.setattr(running, "FEW", 0)
+    return sizes

@@ -115,6 +115,7 @@ def run(
         outcome.events,
         outcome.dropped_rows,
         clock.perf_counter() - started,
+        outcome.order,
     )
 
 

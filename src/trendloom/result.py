@@ -33,6 +33,8 @@ class Result:
     """Rows without a time that were left out, as asked."""
     elapsed: float = field(compare=False)
     """Seconds."""
+    order: str = field(default="", compare=False)
+    """How the events were brought into order, as in "input was in order: not sorted"."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

@@ -128,7 +128,7 @@ def run(
         note(f"Wrote {some(len(result), 'row')} to {output}.")
     if sys.stderr.isatty():
         rows, read = some(len(result), "row"), some(result.events, "event")
-        note(f"{rows} from {read} in {result.elapsed:.2f} s")
+        note(f"{rows} from {read} in {result.elapsed:.2f} s; {result.order}")
 
 
 def _format(asked: Format | None, output: str | None, *, json: bool) -> Literal["table"] | Suffix:

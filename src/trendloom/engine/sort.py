@@ -39,17 +39,17 @@ LARGE = (1 << 31) - 1
 """Bytes from which on a column of text needs 64-bit offsets."""
 
 
-def sort_events(table: pa.Table, keys: int) -> pa.RecordBatch:
+def sort_events(table: pa.Table, keys: int, *, ordered: bool = False) -> pa.RecordBatch:
     """The rows sorted by (p0, p1, …, time, tie), equal rows in input order.
 
-    Equal partition values are neighbours, in no particular order of values. Nulls are alike and
-    come last. Dictionaries of text leave as dictionary<int32> with one dictionary of distinct
+    Equal partition values are neighbours; in the order of values only if `ordered`. Nulls are alike
+    and come last. Dictionaries of text leave as dictionary<int32> with one dictionary of distinct
     values; other dictionaries are decoded, and views of text become large_string.
     """
     batch = one_batch(table)
     names = [f"p{k}" for k in range(keys)]
     coded = _with_dictionaries(batch, names)
-    fields = [field for name in names for field in codes(coded.column(name))]
+    fields = [field for name in names for field in codes(coded.column(name), ordered=ordered)]
     fields += codes(coded.column("time"))
     if "tie" in coded.schema.names:
         fields += codes(coded.column("tie"), ordered=True)
@@ -57,15 +57,28 @@ def sort_events(table: pa.Table, keys: int) -> pa.RecordBatch:
     return batch if order is None else _as_before(take(coded, order), batch.schema)
 
 
-def key_codes(columns: Sequence[Column], rows: int | None = None) -> tuple[Ints, int]:
+def orders(batch: pa.RecordBatch, names: Sequence[str]) -> list[bool]:
+    """Whether the rows are in order of `names[k:]`, for every k."""
+    descends = np.zeros(batch.num_rows, np.bool_)
+    held = []
+    for name in reversed(names):
+        for field in reversed(codes(batch.column(name), ordered=True)):
+            count = descend(_frozen(field), descends)
+        held.append(count == 0)
+    return held[::-1]
+
+
+def key_codes(
+    columns: Sequence[Column], rows: int | None = None, *, ordered: bool = False
+) -> tuple[Ints, int]:
     """A number below the returned bound for each row, equal where all columns are; nulls are alike.
 
-    `rows` must be told if there are no columns.
+    `rows` must be told if there are no columns. If `ordered`, numbers compare as the rows do.
     """
     rows = count_rows(columns, rows)
     numbers, bound = np.zeros(rows, np.int64), min(rows, 1)
     for column in columns:
-        for field in codes(one_array(column)):
+        for field in codes(one_array(column), ordered=ordered):
             values, number = np.unique(field, return_inverse=True)
             found, numbers = np.unique(numbers * len(values) + number, return_inverse=True)
             bound = len(found)

@@ -27,6 +27,7 @@ from trendloom.engine.live.waiting import (
 from trendloom.engine.numbers import Doubles, Integers
 from trendloom.engine.slots import State
 from trendloom.engine.sort import key_codes, sort_events
+from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,13 +101,22 @@ class Vectors:
         ends = self.setting.windows.end(self.kept.window)
         if ready is None and not (ends <= now).any():
             return None
-        kept, touched = self.kept, np.zeros(len(self.kept), np.bool_)
         if ready is not None:
             self.waiting.keep(self.waiting.time() >= now)
+        return self.fold(ready, now)
+
+    def fold(self, ready: pa.Table | None, now: int | None) -> pa.Table | None:
+        """The rows that come of events before `now`, later than all before; None: of the last."""
+        kept, touched = self.kept, np.zeros(len(self.kept), np.bool_)
+        if ready is not None:
             kept, touched = self._folded(ready)
-        groups, group = self._grouped(kept)
-        closed = self.setting.windows.end(kept.window) <= now
+        closed = self._over(kept.window, now)
         shown = closed
+        going = np.flatnonzero(~closed & self._begun(kept))
+        if self.mode is Mode.APPEND and not closed.any():
+            self.kept = kept.take(going)
+            return None
+        groups, group = self._grouped(kept)
         if self.mode is Mode.UPDATE:
             # All partitions of a group that has new events, with events of their own or without.
             pairs = pair_numbers(group, kept.window)
@@ -115,8 +125,15 @@ class Vectors:
         out = np.flatnonzero(shown)
         if len(out):
             sheet.add_states(kept.take(out).states, group[out], kept.window[out])
-        self.kept = kept.take(np.flatnonzero(~closed & self._begun(kept)))
+        self.kept = kept.take(going)
         return sheet.table(sheet.rows(), groups)
+
+    def _over(self, window: Ints, now: int | None) -> Bools:
+        if now is None:
+            return np.ones(len(window), np.bool_)
+        if self.setting.windows.strategy is WindowStrategy.WHOLE:
+            return np.zeros(len(window), np.bool_)
+        return self.setting.windows.end(window) <= now
 
     def _folded(self, ready: pa.Table) -> tuple[Kept, Bools]:
         """All vectors after these events, and which of them the events moved."""
@@ -151,11 +168,11 @@ class Vectors:
         return still.and_(moved), np.arange(len(still) + len(moved)) >= len(still)
 
     def _grouped(self, kept: Kept) -> tuple[Groups, Ints]:
-        """The groups, and each vector's."""
+        """The groups, in order of their attributes, and each vector's."""
         setting = self.setting
         groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
         mine = kept.keys[: groups.plain]
-        group, _ = key_codes(mine, len(kept))
+        group, _ = key_codes(mine, len(kept), ordered=True)
         if groups.plain and len(kept):
             first = from_numpy(np.unique(group, return_index=True)[1])
             names = [f"p{k}" for k in range(groups.plain)]

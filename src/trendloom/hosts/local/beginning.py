@@ -1,4 +1,4 @@
-"""From a source and the words that tell how to read it to sorted batches, checked at once."""
+"""From a source and the words that tell how to read it to batches, checked at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
 
 if TYPE_CHECKING:
-    from trendloom.hosts.local.scan import Batches
+    from trendloom.hosts.local.scanned import Batches
     from trendloom.hosts.local.sources import Source
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
@@ -24,6 +24,7 @@ def begin_scan(
     tick: str,
     tiebreak: str | None,
     bad_rows: Literal["error", "drop"],
+    sort: bool = True,
 ) -> tuple[Batches, TimeAxis] | None:
     """None if there are no rows, so that no column has a type."""
     if source.is_empty:
@@ -41,5 +42,6 @@ def begin_scan(
         event_type=one_type,
         tiebreak=tiebreak,
         bad_rows=bad_rows,
+        sort=sort,
     )
     return batches, axis

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from trendloom.engine.layout import Numbers
-from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.engine.threads import usable_cores
 from trendloom.hosts.local.beginning import begin_scan
+from trendloom.hosts.local.order import Order
+from trendloom.hosts.local.running import run_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.dress import dressed
@@ -31,6 +32,8 @@ class Outcome:
     table: pa.Table
     events: int
     dropped_rows: int
+    order: str
+    """How they were brought into order."""
 
 
 def run_local(
@@ -60,20 +63,18 @@ def run_local(
             tick=tick,
             tiebreak=tiebreak,
             bad_rows=bad_rows,
+            sort=False,
         )
         if begun is None:
-            return Outcome(_empty(plan), 0, 0)
+            return Outcome(_empty(plan), 0, 0, Order.AS_READ.value)
         batches, axis = begun
-        with batches:
-            types = batches.operand_types, batches.partition_types
-            cores = usable_cores() if threads is None else threads
-            run = Run(Setting(plan, *types, axis.nanoseconds, numbers, cores))
-            for batch in batches:
-                run.push(batch)
-                if progress is not None:
-                    progress(run.rows_in, batches.total_rows)
-            table = run.finish()
-        outcome = Outcome(dressed(plan, table, axis), batches.total_rows, batches.dropped_rows)
+        cores = usable_cores() if threads is None else threads
+        types = batches.operand_types, batches.partition_types
+        setting = Setting(plan, *types, axis.nanoseconds, numbers, cores)
+        table, order = run_batches(setting, batches, progress)
+        outcome = Outcome(
+            dressed(plan, table, axis), batches.total_rows, batches.dropped_rows, order.value
+        )
         if progress is not None:
             progress(batches.total_rows, batches.total_rows)
         return outcome

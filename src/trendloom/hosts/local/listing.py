@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trendloom.cet.wanted import Wanted
-    from trendloom.hosts.local.scan import Batches
+    from trendloom.hosts.local.scanned import Batches
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.plan import Plan
 

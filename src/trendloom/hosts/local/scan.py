@@ -4,18 +4,20 @@
 2. Rows without a time (or tiebreak) are counted: an error, or dropped.
 3. Text keys with few values become an ENUM, which sorts several times faster than text.
 4. `SELECT keys, ticks, mask, operands … ORDER BY …` is sorted, spilled and streamed by DuckDB.
+   Unsorted, the same rows come in the order of the input, and nothing is kept of them.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from trendloom.hosts.local.scanned import Batches
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes, check_tiebreak
 from trendloom.hosts.scan.failures import failed, without_order
@@ -23,58 +25,14 @@ from trendloom.hosts.scan.projection import bind, check_letters, counts, known, 
 from trendloom.plan.scan import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from trendloom.hosts.local.sources import Source
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
 ENUM_MIN_ROWS = 200_000
 ENUM_MAX_VALUES = 1 << 20
+BATCH_ROWS = 1 << 20
 _serial = itertools.count()
-
-
-@dataclass(slots=True)
-class Batches:
-    """Sorted batches, to be iterated once.
-
-    Close it, or iterate to the end, before the next scan.
-    """
-
-    schema: pa.Schema
-    operand_types: list[pa.DataType]
-    partition_types: list[pa.DataType]
-    total_rows: int
-    """Rows of the input, matched or not."""
-    dropped_rows: int
-    """Rows without a time or tiebreak, if they were to be dropped."""
-    _reader: pa.RecordBatchReader
-    _finish: Callable[[], None]
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        try:
-            while True:
-                try:
-                    batch = self._reader.read_next_batch()
-                except StopIteration:
-                    return
-                except (duckdb.Error, pa.ArrowException, OSError) as error:
-                    raise failed(error) from error
-                if batch.num_rows:
-                    yield batch
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        finish, self._finish = self._finish, lambda: None
-        self._reader.close()
-        finish()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def scan_batches(
@@ -86,9 +44,13 @@ def scan_batches(
     event_type: str | None,
     tiebreak: str | None = None,
     bad_rows: Literal["error", "drop"] = "error",
-    batch_rows: int = 1 << 20,
+    batch_rows: int = BATCH_ROWS,
+    sort: bool = True,
 ) -> Batches:
-    """Start a scan. Errors in the query's types are raised here, before anything is sorted."""
+    """Start a scan. Errors in the query's types are raised here, before anything is sorted.
+
+    Without `sort`, rows come in the order of the input.
+    """
     check_letters(scan)
     check_attributes(source, scan.attributes)
     if tiebreak is not None:
@@ -97,7 +59,7 @@ def scan_batches(
         return _nothing(scan, tiebreak)
     run = _Run(source, scan, axis, type_column, event_type, tiebreak)
     try:
-        return run.start(bad_rows, batch_rows)
+        return run.start(bad_rows, batch_rows, sort=sort)
     except duckdb.Error as error:
         run.finish()
         reason = failed(error)
@@ -131,14 +93,17 @@ class _Run:
         self.base = source.name
         self.created: list[tuple[str, str]] = []
 
-    def start(self, bad_rows: str, batch_rows: int) -> Batches:
+    def start(self, bad_rows: str, batch_rows: int, *, sort: bool) -> Batches:
         if self.source.is_text:
             self.base = self._create("TABLE", "staged", self._needed())
         total, bad = self._count()
         if bad and bad_rows == "error":
             raise without_order(bad, total, self.axis.column, self.tiebreak)
-        relation = self.connection.sql(duck.text(self._statement(total, drop=bad > 0)))
-        reader = relation.to_arrow_reader(batch_rows)
+        return self._deliver(total, bad, batch_rows, sort)
+
+    def _deliver(self, total: int, bad: int, batch_rows: int, sort: bool) -> Batches:
+        tree = self._statement(total, drop=bad > 0, sort=sort)
+        reader = self.connection.sql(duck.text(tree)).to_arrow_reader(batch_rows)
         schema: pa.Schema = reader.schema
         return Batches(
             schema,
@@ -148,6 +113,7 @@ class _Run:
             bad,
             reader,
             self.finish,
+            partial(self._deliver, total, bad, batch_rows),
         )
 
     def finish(self) -> None:
@@ -174,7 +140,7 @@ class _Run:
         total, good = duck.first_row(self.connection, counts(keys).from_(self.base))
         return total, total - good
 
-    def _statement(self, total: int, *, drop: bool) -> exp.Expr:
+    def _statement(self, total: int, *, drop: bool, sort: bool) -> exp.Expr:
         bound = bind(
             self.connection,
             self.base,
@@ -187,8 +153,9 @@ class _Run:
         )
         columns = bound.columns
         names = [column.alias for column in columns]
-        for column, key in zip(columns, bound.keys, strict=False):
-            column.set("this", self._sortable(key.copy(), total))
+        if sort:
+            for column, key in zip(columns, bound.keys, strict=False):
+                column.set("this", self._sortable(key.copy(), total))
         numbered = self.scan.input_order or self.scan.row_numbers
         if numbered:
             number = exp.Window(this=exp.Anonymous(this="row_number"))
@@ -212,6 +179,8 @@ class _Run:
             line = exp.Sub(this=exp.column("line", table="rows"), expression=exp.Literal.number(1))
             delivered.append(exp.alias_(line, "row"))
         outer = exp.select(*delivered).from_(inner.subquery("rows"))
+        if not sort:
+            return outer.where(*kept)
         return outer.where(*kept).order_by(*[exp.column(n, table="rows") for n in order])
 
     def _sortable(self, key: exp.Expr, total: int) -> exp.Expr:
@@ -245,4 +214,5 @@ def _nothing(scan: Scan, tiebreak: str | None) -> Batches:
     fields += [("mask", pa.uint8())] + [(f"x{i}", found) for i, found in enumerate(operands)]
     schema = pa.schema(fields)
     reader = pa.RecordBatchReader.from_batches(schema, iter(()))
-    return Batches(schema, operands, partition, 0, 0, reader, lambda: None)
+    nothing = partial(_nothing, scan, tiebreak)
+    return Batches(schema, operands, partition, 0, 0, reader, lambda: None, lambda _: nothing())

@@ -1,0 +1,68 @@
+"""The batches of one scan on their way to the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import duckdb
+import pyarrow as pa
+
+from trendloom.hosts.scan.failures import failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(slots=True)
+class Batches:
+    """Batches, sorted or in input order, to be iterated once.
+
+    Close it, or iterate to the end, before the next scan.
+    """
+
+    schema: pa.Schema
+    operand_types: list[pa.DataType]
+    partition_types: list[pa.DataType]
+    total_rows: int
+    """Rows of the input, matched or not."""
+    dropped_rows: int
+    """Rows without a time or tiebreak, if they were to be dropped."""
+    _reader: pa.RecordBatchReader
+    _finish: Callable[[], None]
+    _again: Callable[[bool], Batches]
+
+    def again(self, *, sort: bool) -> Batches:
+        """The same rows once more from the first one; nothing else is to be closed."""
+        self._finish = lambda: None
+        self.close()
+        return self._again(sort)
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Batches that are not empty; to be closed afterwards."""
+        while True:
+            try:
+                batch = self._reader.read_next_batch()
+            except StopIteration:
+                return
+            except (duckdb.Error, pa.ArrowException, OSError) as error:
+                raise failed(error) from error
+            if batch.num_rows:
+                yield batch
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self.rows()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        finish, self._finish = self._finish, lambda: None
+        self._reader.close()
+        finish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
