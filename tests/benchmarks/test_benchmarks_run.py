@@ -21,7 +21,7 @@ from benchmarks import events, real_data, report, windows
 
 BARS = {
     "type_grain_count": 7,
-    "memory_flat": 2,
+    "memory_flat": 3,
     "end_to_end": 1,
     "two_step": 2,
     "cold_start": 2,
