@@ -62,7 +62,7 @@ def run_local(
             bad_rows=bad_rows,
         )
         if begun is None:
-            return Outcome(_empty(plan), 0, 0)
+            return Outcome(empty_table(plan), 0, 0)
         batches, axis = begun
         with batches:
             types = batches.operand_types, batches.partition_types
@@ -79,7 +79,7 @@ def run_local(
         return outcome
 
 
-def _empty(plan: Plan) -> pa.Table:
+def empty_table(plan: Plan) -> pa.Table:
     """No rows of unknown types: an empty list has no columns to look at."""
     names = [output.name for output in plan.outputs if not output.hidden]
     columns = ["window_start", "window_end", *names]
