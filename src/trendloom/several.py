@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from trendloom.workload.sharing import Sharing
 
 Asked: TypeAlias = "str | Query | TrendQuery"
-MODES = ("dynamic", "always", "never")
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +32,8 @@ class Workload:
     """
 
     queries: Mapping[str, TrendQuery]
+    _shared: dict[str, Sharing] = field(default_factory=dict, init=False, compare=False)
+    """By mode: decided once, whatever the number of runs."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queries", MappingProxyType(dict(self.queries)))
@@ -135,13 +136,13 @@ class Workload:
         return explain(self._sharing(mode), format)
 
     def _sharing(self, mode: str) -> Sharing:
-        from trendloom.workload.sharing import share
+        from trendloom.workload.sharing import MODES, share
 
         one_of("mode", mode, MODES)
-        plans = {name: one.plan for name, one in self.queries.items()}
-        return share(
-            plans, "always" if mode == "always" else "never" if mode == "never" else "dynamic"
-        )
+        if mode not in self._shared:
+            plans = {name: one.plan for name, one in self.queries.items()}
+            self._shared[mode] = share(plans, mode)
+        return self._shared[mode]
 
     def _known(self, name: str) -> str:
         if name not in self.queries:

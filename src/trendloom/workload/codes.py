@@ -52,6 +52,11 @@ class Codes:
         for mask, code in self.known.items():
             self._ready[mask] = code
 
+    @property
+    def grows(self) -> bool:
+        """Whether there are too many masks to give each a code beforehand."""
+        return self._ready is None
+
     def of(self, masks: NDArray[Any]) -> NDArray[Any]:
         """As kernels take them: of 8 or 16 bits, read-only."""
         if self._ready is not None:

@@ -96,7 +96,7 @@ def _group(group: Group, mode: str) -> GroupFacts:
 
 
 def _family(family: Family) -> FamilyFacts:
-    alone = [Family.of({name: plan}, family.shared) for name, plan in family.plans.items()]
+    alone = [Family.of(name, plan, family.shared) for name, plan in family.plans.items()]
     names, table = cell_names(family), table_of(family)
     return FamilyFacts(
         tuple(family.plans),
@@ -144,14 +144,9 @@ def _because(name: str, group: Group, mode: str) -> str:
     }
     if not others:
         return "no other query here has its window, semantics, grouping and numbers"
-    one = Family.of({name: plan}, group.shared)
-    tried = [
-        (
-            Family.of({other: plan_, name: plan}, group.shared),
-            Family.of({other: plan_}, group.shared),
-        )
-        for other, plan_ in others.items()
-    ]
+    one = Family.of(name, plan, group.shared)
+    found = [Family.of(other, plan_, group.shared) for other, plan_ in others.items()]
+    tried = [(other.joined(one), other) for other in found]
     worth = [(cost(joint), cost(other) + cost(one)) for joint, other in tried if shares(joint)]
     if not worth:
         return "it has no prefix in common with another query"

@@ -46,10 +46,22 @@ class Family:
     merged: Merged
 
     @classmethod
-    def of(cls, plans: Mapping[str, Plan], shared: SharedScan) -> Family:
-        members = tuple(member_of(plan, shared) for plan in plans.values())
-        semantics = next(iter(plans.values())).semantics
-        return cls(plans, shared, members, merge(members, semantics))
+    def of(cls, name: str, plan: Plan, shared: SharedScan) -> Family:
+        """Of one query."""
+        members = (member_of(plan, shared),)
+        return cls({name: plan}, shared, members, merge(members, plan.semantics))
+
+    def joined(self, other: Family) -> Family:
+        """Of this one's queries, then the other's."""
+        members = (*self.members, *other.members)
+        semantics = next(iter(self.plans.values())).semantics
+        plans = {**self.plans, **other.plans}
+        return Family(plans, self.shared, members, merge(members, semantics))
+
+    @cached_property
+    def beginnings(self) -> frozenset[Hashable]:
+        """How its first cells look: without one in common, families share nothing."""
+        return self.merged.beginnings
 
     @cached_property
     def operands(self) -> tuple[int, ...]:
@@ -92,7 +104,8 @@ class Family:
         return found
 
     def _names(self, plan: Plan) -> list[str]:
-        return [variable_name(name) for name in member_of(plan, self.shared).names]
+        at = next(k for k, one in enumerate(self.plans.values()) if one is plan)
+        return [variable_name(name) for name in self.members[at].names]
 
 
 def variable_name(name: tuple[int, int]) -> str:

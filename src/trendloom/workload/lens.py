@@ -56,7 +56,7 @@ class Lens:
         if self._is_whole:
             return to_numpy(batch.column("mask"))
         own: NDArray[Any] | None = None
-        for word, table in self._tables.items():
+        for word, table in self.tables.items():
             found = table[to_numpy(batch.column(word))]
             own = found if own is None else own | found
         return np.zeros(batch.num_rows, np.uint8) if own is None else own
@@ -67,7 +67,7 @@ class Lens:
         return one_word and self.letters == tuple(range(len(self.shared.letters)))
 
     @cached_property
-    def _tables(self) -> dict[str, NDArray[Any]]:
+    def tables(self) -> dict[str, NDArray[Any]]:
         """Per word that has letters of the query: the query's bits for every value."""
         width = next(w for w in WIDTHS if len(self.letters) <= np.iinfo(w).bits)
         tables: dict[str, NDArray[Any]] = {}

@@ -64,6 +64,8 @@ class Merged:
     """Per member: the cells that hold its finished trends."""
     blocks: tuple[tuple[int, ...], ...]
     """Per member: where its cells went."""
+    beginnings: frozenset[Hashable]
+    """How the cells look that trends begin in."""
 
     def mask(self, letters: frozenset[int]) -> int:
         """Of an event that is these letters."""
@@ -137,7 +139,8 @@ def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
         (*((),) * len(names), *(tuple(sorted(eaten[letter])) for letter in letters), always),
         (-1,) * len(arrows),
     )
-    return Merged(folding, names, letters, tuple(ends), blocks)
+    first = frozenset(cell for cells in seen for cell in cells if cell.begins)
+    return Merged(folding, names, letters, tuple(ends), blocks, first)
 
 
 def _flat(rows: Sequence[Sequence[int]]) -> list[int]:

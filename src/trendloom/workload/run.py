@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trendloom.engine.arrow import to_numpy
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.lanes import TRENDS
 from trendloom.engine.layout import Layout
@@ -211,4 +213,17 @@ class MergedView:
     codes: Codes
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return self.lens.with_mask(batch, self.codes.of(self.lens.masks(batch)))
+        if self._fused is None:
+            codes = self.codes.of(self.lens.masks(batch))
+        else:
+            word, table = self._fused
+            codes = table[to_numpy(batch.column(word))]
+        return self.lens.with_mask(batch, codes)
+
+    @cached_property
+    def _fused(self) -> tuple[str, NDArray[Any]] | None:
+        """Where all letters are of one word: from its values to codes at once."""
+        if len(self.lens.tables) != 1 or self.codes.grows:
+            return None
+        ((word, table),) = self.lens.tables.items()
+        return word, self.codes.of(table)

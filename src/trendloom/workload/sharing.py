@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from trendloom.workload.costs import cost
 from trendloom.workload.family import MOST_LETTERS, Family, kind_of, letters_of, why_alone
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from trendloom.plan.plan import Plan
 
-Mode = Literal["dynamic", "always", "never"]
 MODES = ("dynamic", "always", "never")
 MOST_CELLS = 512
 """Of a family: a vector of them is looked at per window."""
@@ -44,11 +43,11 @@ class Group:
 class Sharing:
     """How a workload is run."""
 
-    mode: Mode
+    mode: str
     groups: tuple[Group, ...]
 
 
-def share(plans: Mapping[str, Plan], mode: Mode) -> Sharing:
+def share(plans: Mapping[str, Plan], mode: str) -> Sharing:
     """Decided from the queries alone."""
     groups: dict[tuple[str, ...], dict[str, Plan]] = {}
     for name, plan in plans.items():
@@ -56,26 +55,27 @@ def share(plans: Mapping[str, Plan], mode: Mode) -> Sharing:
     return Sharing(mode, tuple(_group(members, mode) for members in groups.values()))
 
 
-def _group(plans: Mapping[str, Plan], mode: Mode) -> Group:
+def _group(plans: Mapping[str, Plan], mode: str) -> Group:
     shared = SharedScan.of(plans)
     kinds: dict[Hashable, list[Family]] = {}
     for name, plan in plans.items() if mode != "never" else ():
         if why_alone(plan) is None:
-            one = Family.of({name: plan}, shared)
+            one = Family.of(name, plan, shared)
             _join(kinds.setdefault(kind_of(plan), []), one, mode)
     families = [family for found in kinds.values() for family in found if len(family.plans) > 1]
     return Group(plans, shared, tuple(families))
 
 
-def _join(families: list[Family], one: Family, mode: Mode) -> None:
+def _join(families: list[Family], one: Family, mode: str) -> None:
     """Puts a query into the family where it saves most, or into one of its own."""
     best: tuple[float, int, Family] | None = None
     alone = cost(one)
     for number, family in enumerate(families):
-        plans = {**family.plans, **one.plans}
-        if letters_of(plans) > MOST_LETTERS:
+        if not family.beginnings & one.beginnings:
             continue
-        joint = Family.of(plans, family.shared)
+        if letters_of({**family.plans, **one.plans}) > MOST_LETTERS:
+            continue
+        joint = family.joined(one)
         if joint.merged.folding.cells > MOST_CELLS or not shares(joint):
             continue
         saved = cost(family) + alone - cost(joint)
