@@ -7,7 +7,9 @@ tl.run("RETURN COUNT(*) PATTERN Stock S+ WHERE S.price < NEXT(S).price", events,
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,30 +18,49 @@ if TYPE_CHECKING:
     from trendloom.errors import TrendloomError
     from trendloom.listed import Trends
     from trendloom.result import Result
+    from trendloom.results import Results
+    from trendloom.several import Workload, workload
 
 __version__ = "0.1.0"
 __all__ = [
     "Result",
+    "Results",
     "TrendQuery",
     "TrendloomError",
     "Trends",
+    "Workload",
     "aggregate",
     "query",
     "run",
     "spark",
     "trends",
+    "workload",
 ]
 
 _HOME = {
     "Result": "trendloom.result",
+    "Results": "trendloom.results",
     "TrendQuery": "trendloom.api",
     "TrendloomError": "trendloom.errors",
     "Trends": "trendloom.listed",
+    "Workload": "trendloom.several",
     "aggregate": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",
     "trends": "trendloom.api",
+    "workload": "trendloom.several",
 }
+
+
+class _Package(ModuleType):
+    """Once a subpackage is loaded, Python gives its name to it. `workload` is the function's."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _HOME or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -87,11 +87,7 @@ def run(
     one_of("host", host, HOSTS)
     one_of("numbers", numbers, NUMBERS)
     one_of("bad_rows", bad_rows, BAD_ROWS)
-    if threads is not None and threads < 1:
-        raise TrendloomError(
-            f"A query cannot run on {threads} threads.",
-            remedy="Give threads=1 or more, or leave it out to use all cores.",
-        )
+    check_threads(threads)
     checked = query if isinstance(query, TrendQuery) else _query(query)
     started = clock.perf_counter()
     outcome = run_local(
@@ -117,6 +113,15 @@ def run(
         clock.perf_counter() - started,
         outcome.order,
     )
+
+
+def check_threads(threads: int | None) -> None:
+    """None is all cores."""
+    if threads is not None and threads < 1:
+        raise TrendloomError(
+            f"A query cannot run on {threads} threads.",
+            remedy="Give threads=1 or more, or leave it out to use all cores.",
+        )
 
 
 def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> Any:

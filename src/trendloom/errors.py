@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,18 @@ class StateError(TrendloomError):
 
 class OutputError(TrendloomError):
     """Results could not be written where asked."""
+
+
+class WorkloadError(TrendloomError):
+    """Some queries of a workload are wrong: all of them are named, and nothing has run."""
+
+    def __init__(self, errors: Mapping[str, TrendloomError], of: int) -> None:
+        self.errors = dict(errors)
+        """Query (or file) → what is wrong with it."""
+        count = "The query" if of == 1 else f"{len(errors)} of {of} queries"
+        verb = "is" if of == 1 or len(errors) == 1 else "are"
+        told = [f"{name}: " + str(e).replace("\n", "\n  ") for name, e in errors.items()]
+        super().__init__("\n".join([f"{count} {verb} wrong; nothing was run.", *told]))
 
 
 class MissingExtraError(TrendloomError):

@@ -19,6 +19,7 @@ from trendloom.cli.stream import stream
 from trendloom.cli.trends import trends
 from trendloom.cli.verify import verify
 from trendloom.cli.warm_up import warm_up
+from trendloom.cli.workload import workload
 from trendloom.errors import TrendloomError
 
 
@@ -67,6 +68,7 @@ def main(
 app.command()(run)
 app.command()(stream)
 app.command()(trends)
+app.command()(workload)
 app.command()(check)
 app.command()(explain)
 app.command()(verify)

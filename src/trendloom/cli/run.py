@@ -83,7 +83,7 @@ def run(
     text = read_query(query, query_text)
     options = source_options(time, type, event_type, tick, tiebreak)
     events = events_of(inputs)
-    chosen = _format(format, output, json=json)
+    chosen = row_format(format, output, json=json)
     if host == "spark":
         from trendloom.cli.spark_run import SparkRun
 
@@ -131,7 +131,10 @@ def run(
         note(f"{rows} from {read} in {result.elapsed:.2f} s; {result.order}")
 
 
-def _format(asked: Format | None, output: str | None, *, json: bool) -> Literal["table"] | Suffix:
+def row_format(
+    asked: Format | None, output: str | None, *, json: bool
+) -> Literal["table"] | Suffix:
+    """What the options say together."""
     if json and asked not in (None, "jsonl"):
         misuse(f"--json and --format {asked} contradict each other.", "--json")
     if json:

@@ -14,6 +14,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}
+
 
 def to_numpy(column: pa.Array) -> NDArray[Any]:
     """Numbers and booleans without nulls; numbers are not copied."""
@@ -43,12 +45,15 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """int64, float64 or bool; null where `missing`."""
+    """int64, float64, bool or unsigned integers; null where `missing`."""
     validity = None if missing is None else _packed(~missing)
     if values.dtype == np.bool_:
         return pa.Array.from_buffers(pa.bool_(), len(values), [validity, _packed(values)])
-    kind = {"i": pa.int64(), "f": pa.float64()}[values.dtype.kind]
-    assert values.dtype.itemsize == 8, values.dtype
+    if values.dtype.kind == "u":
+        kind = _UNSIGNED[values.dtype.itemsize]
+    else:
+        kind = {"i": pa.int64(), "f": pa.float64()}[values.dtype.kind]
+        assert values.dtype.itemsize == 8, values.dtype
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(kind, len(values), [validity, data])
 

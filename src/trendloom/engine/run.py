@@ -125,16 +125,21 @@ class Run:
         return partial_table(self.setting, self.evaluators, self.harvests, self._groups, rows)
 
     def _part_rows(self) -> list[Rows]:
-        if self._waiting:
-            chunk = make_chunk(join_batches(self._waiting), len(self.plan.scan.partition))
-            self._waiting = []
-            if self.streams:
-                self._stream(chunk, last=True)
-            else:
-                self._buffer(chunk, last=True)
+        self._end()
         return part_rows(
             self.plan, self.evaluators, self.harvests, self._timeline, self._row_partition
         )
+
+    def _end(self) -> None:
+        """Takes in what waits."""
+        if not self._waiting:
+            return
+        chunk = make_chunk(join_batches(self._waiting), len(self.plan.scan.partition))
+        self._waiting = []
+        if self.streams:
+            self._stream(chunk, last=True)
+        else:
+            self._buffer(chunk, last=True)
 
     # ── type grain: vectors wait ─────────────────────────────────────────────────────────────
 
@@ -203,11 +208,13 @@ class Run:
         self, states: list[State], rows: NDArray[np.bool_], group: Ints, window: Ints
     ) -> None:
         at = np.flatnonzero(rows)
-        if not len(at):
-            return
+        if len(at):
+            self._gather([state.take(at) for state in states], group[at], window[at])
+
+    def _gather(self, states: list[State], group: Ints, window: Ints) -> None:
+        """Vectors of windows that are over, one per part."""
         for evaluator, harvest, state in zip(self.evaluators, self.harvests, states, strict=True):
-            slots = evaluator.read(state.take(at))
-            harvest.add(slots.with_trends(), group[at], window[at])
+            harvest.add(evaluator.read(state).with_trends(), group, window)
 
     # ── everything else: events wait ─────────────────────────────────────────────────────────
 
@@ -228,16 +235,26 @@ class Run:
                 done = ~in_last
                 keep = int(chunk.bounds[final])
         if self.windows.strategy is WindowStrategy.CHANGES:
-            done &= turnover(self.evaluators, chunk, runs)
+            done &= self._turnover(chunk, runs)
         self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
         partitions = self._groups.number(chunk)
         if partitions.continues and self.windows.strategy is WindowStrategy.SLIDING:
             # Windows that ended before the events that waited were complete already then.
             done &= (runs.partition != 0) | (self.windows.end(runs.window) > self._seen)
         self._seen = int(chunk.time[-1])
+        self._settle(chunk, runs, done, partitions)
+
+    def _turnover(self, chunk: Chunk, runs: Runs) -> NDArray[np.bool_]:
+        """Which windows have other trends than those before them."""
+        return turnover(self.evaluators, chunk, runs)
+
+    def _settle(
+        self, chunk: Chunk, runs: Runs, done: NDArray[np.bool_], partitions: Partitions
+    ) -> None:
+        """Takes in the windows that are complete."""
         complete = runs.pick(done)
         if self.windows.strategy is WindowStrategy.CHANGES:
-            self._note_timeline(complete, partitions)
+            note_timeline(self._timeline, complete, partitions)
         if not len(complete):
             return
         for k, (evaluator, harvest) in enumerate(zip(self.evaluators, self.harvests, strict=True)):
@@ -245,11 +262,12 @@ class Run:
             harvest.add(slots, partitions.group[complete.partition], complete.window)
             self._row_partition[k].append(partitions.number[complete.partition][slots.run])
 
-    def _note_timeline(self, runs: Runs, partitions: Partitions) -> None:
-        for p in np.unique(runs.partition):
-            points = runs.window[runs.partition == p]
-            of_group = self._timeline.setdefault(int(partitions.group[p]), {})
-            of_group[int(partitions.number[p])] = points
+
+def note_timeline(timeline: dict[int, dict[int, Ints]], runs: Runs, partitions: Partitions) -> None:
+    """At which time points each partition of each group has something to say."""
+    for p in np.unique(runs.partition):
+        of_group = timeline.setdefault(int(partitions.group[p]), {})
+        of_group[int(partitions.number[p])] = runs.window[runs.partition == p]
 
 
 def find_centres(evaluators: Sequence[Evaluator], batch: pa.RecordBatch) -> None:

@@ -27,11 +27,19 @@ def turnover(evaluators: Sequence[Evaluator], chunk: Chunk, runs: Runs) -> NDArr
         return np.ones(len(runs), np.bool_)
     changed = np.zeros(len(runs), np.bool_)
     for evaluator in evaluators:
-        table, codes = evaluator.table(chunk)
-        accepts = np.zeros(table.states + 3, np.bool_)
-        accepts[list(evaluator.fast.accepts)] = True
-        note_turnover(
-            table, accepts, chunk.order, codes, chunk.bounds, runs.lo, runs.hi, runs.partition,
-            changed,
-        )  # fmt: skip
+        changed |= part_turnover(evaluator, evaluator.fast.accepts, chunk, runs)
+    return changed
+
+
+def part_turnover(
+    evaluator: Evaluator, ends: Sequence[int], chunk: Chunk, runs: Runs
+) -> NDArray[np.bool_]:
+    """The same of one part that is folded, for the trends that end in some of its cells."""
+    changed = np.zeros(len(runs), np.bool_)
+    table, codes = evaluator.table(chunk)
+    accepts = np.zeros(table.states + 3, np.bool_)
+    accepts[list(ends)] = True
+    note_turnover(
+        table, accepts, chunk.order, codes, chunk.bounds, runs.lo, runs.hi, runs.partition, changed
+    )
     return changed

@@ -46,6 +46,8 @@ class Drawing:
     title: str | None = None
     dead_steps: bool = False
     """Whether steps that lead to no trend matter (skip-till-next-match takes them)."""
+    labels: Sequence[str] = ()
+    """Per state, instead of the variable's name; lines are parted by a newline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def to_mermaid(drawings: Sequence[Drawing]) -> str:
 
 
 def _body(drawing: Drawing, prefix: str, share: int) -> Iterator[str]:
-    names = state_names(drawing.automaton)
+    names = drawing.labels or state_names(drawing.automaton)
     ends = endings(drawing)
     every = edges(drawing)
     lines = [_edge(drawing, edge, prefix) for edge in every]
@@ -176,7 +178,7 @@ def _body(drawing: Drawing, prefix: str, share: int) -> Iterator[str]:
     for number, name in enumerate(names):
         if number not in shown:
             continue
-        label = _escaped(name)
+        label = "<br/>".join(map(_escaped, name.split("\n")))
         style = ":::kept" if number < len(drawing.kept) and drawing.kept[number] else ""
         if number not in ends:
             yield f'{prefix}s{number}(("{label}")){style}'

@@ -6,6 +6,7 @@ A host turns its source into Arrow batches with exactly these columns:
 `time`          int64 ticks of the source's resolution
 `tie`           the tiebreak column in its own type (only if the caller named one)
 `mask`          uint64, bit k is set if the event may be letter k: type and local predicate hold
+`mask1`, …      further words of the mask, for the letters of many queries (only with `Scan.words`)
 `row`           int64, the row's number in the input, from 0 (only with `Scan.row_numbers`)
 `x0`, `x1`, …   the operands, nullable, in `Scan.operands` order, typed as `Operand.kind` says
 
@@ -67,6 +68,8 @@ class Scan:
     """Whether ties must keep the order of the input (count windows)."""
     row_numbers: bool = False
     """Whether `row` is asked for (the trends themselves); only the local host has it."""
+    words: tuple[int, ...] = ()
+    """How many letters, in their order, each word of the mask has; (): one word has all."""
 
     @property
     def attributes(self) -> tuple[str, ...]:

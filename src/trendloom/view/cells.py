@@ -29,10 +29,12 @@ def is_number(column: pa.DataType) -> bool:
 
 def shown_columns(table: pa.Table) -> list[str]:
     """Every column, but the window's where the query has no window."""
+    # Of a workload, the queries' names come first.
+    end = 3 if table.column_names[:1] == ["query"] else 2
     return [
         name
         for i, name in enumerate(table.column_names)
-        if not (i < 2 and name in WINDOW and table.column(i).null_count == table.num_rows)
+        if not (i < end and name in WINDOW and table.column(i).null_count == table.num_rows)
         or not table.num_rows
     ]
 

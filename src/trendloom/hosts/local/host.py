@@ -66,7 +66,7 @@ def run_local(
             sort=False,
         )
         if begun is None:
-            return Outcome(_empty(plan), 0, 0, Order.AS_READ.value)
+            return Outcome(empty_table(plan), 0, 0, Order.AS_READ.value)
         batches, axis = begun
         cores = usable_cores() if threads is None else threads
         types = batches.operand_types, batches.partition_types
@@ -80,7 +80,7 @@ def run_local(
         return outcome
 
 
-def _empty(plan: Plan) -> pa.Table:
+def empty_table(plan: Plan) -> pa.Table:
     """No rows of unknown types: an empty list has no columns to look at."""
     names = [output.name for output in plan.outputs if not output.hidden]
     columns = ["window_start", "window_end", *names]

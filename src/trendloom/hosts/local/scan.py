@@ -171,7 +171,12 @@ class _Run:
             if drop:
                 inner = inner.where(known(bound.order), copy=False)
         if not self.scan.keep_unmatched:
-            kept.append(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
+            nothing = exp.Literal.number(0)
+            kept.append(
+                exp.or_(
+                    *[exp.NEQ(this=exp.column(m), expression=nothing) for m in bound.mask_names]
+                )
+            )
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
         order += ["line"] if numbered else []
         delivered = [self._delivered(name) for name in names]

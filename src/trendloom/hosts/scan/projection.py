@@ -7,6 +7,7 @@ evaluates them (DuckDB over files or Arrow, Spark over a DataFrame) works with t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -61,24 +62,39 @@ class Projection:
     types: exp.Expr | None
     """Whether the row is of a type that the query names; None where all rows are wanted."""
     keep_unmatched: bool
+    words: tuple[int, ...] = ()
 
     @property
-    def mask(self) -> exp.Expr:
-        """Bit k is set if the row may be letter k; as narrow as the letters allow."""
-        width = next(mask for bits, mask in _MASKS if self.letters <= bits)
-        return self.mask_in(lambda value: exp.cast(exp.Literal.number(value), width))
+    def masks(self) -> list[exp.Expr]:
+        """Bit k is set if the row may be letter k; as narrow as the letters allow; by words."""
+        masks = []
+        first = 0
+        for size in self.words or (self.letters,):
+            width = next(mask for bits, mask in _MASKS if size <= bits)
+            number = partial(_number, width)
+            masks.append(self.mask_in(number, range(first, first + size)))
+            first += size
+        return masks
 
-    def mask_in(self, number: Callable[[int], exp.Expr]) -> exp.Expr:
+    def mask_in(
+        self, number: Callable[[int], exp.Expr], letters: range = range(MAX_LETTERS)
+    ) -> exp.Expr:
         """The mask in numbers of the caller's making, for dialects without unsigned types."""
         mask: exp.Expr | None = None
         for bit in self.bits:
-            value = number(1 << bit.position)
+            if bit.position not in letters:
+                continue
+            value = number(1 << (bit.position - letters.start))
             # CASE inside CASE: a condition is never evaluated on a row of another type.
             for needed in (bit.condition, bit.is_type):
                 if needed is not None:
                     value = exp.case().when(needed.copy(), value).else_(number(0))
             mask = value if mask is None else exp.BitwiseOr(this=mask, expression=value)
         return number(0) if mask is None else mask
+
+    @property
+    def mask_names(self) -> list[str]:
+        return ["mask", *(f"mask{k}" for k in range(1, len(self.words)))]
 
     @property
     def order(self) -> list[exp.Expr]:
@@ -92,7 +108,10 @@ class Projection:
             *[exp.alias_(key.copy(), f"p{i}") for i, key in enumerate(self.keys)],
             exp.alias_(self.time.copy(), "time"),
             *([] if self.tie is None else [exp.alias_(self.tie.copy(), "tie")]),
-            exp.alias_(self.mask, "mask"),
+            *[
+                exp.alias_(mask, name)
+                for mask, name in zip(self.masks, self.mask_names, strict=True)
+            ],
             *[exp.alias_(tree.copy(), f"x{i}") for i, tree in enumerate(self.operands)],
         ]
 
@@ -128,16 +147,21 @@ def bind(
         tuple(_fit(binder, operand) for operand in scan.operands),
         None if scan.keep_unmatched else is_type.any_of(scan.letters),
         scan.keep_unmatched,
+        scan.words,
     )
 
 
 def check_letters(scan: Scan) -> None:
-    """A mask has 64 bits."""
-    if len(scan.letters) > MAX_LETTERS:
+    """A mask, or a word of one, has 64 bits."""
+    if max(scan.words, default=len(scan.letters)) > MAX_LETTERS:
         raise LimitError(
             f"The pattern has {len(scan.letters)} variables; at most {MAX_LETTERS} are supported.",
             remedy="Split the query.",
         )
+
+
+def _number(width: exp.DType, value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.number(value), width)
 
 
 def tie(column: str, duck_type: str) -> exp.Expr:

@@ -18,8 +18,8 @@ from trendloom.engine.live.state import other_query
 from trendloom.errors import LimitError, StateError
 from trendloom.hosts.spark.blobs import from_blob
 from trendloom.hosts.spark.rowgroups import open_path
-from trendloom.hosts.spark.several import with_name
 from trendloom.language.printer import to_text
+from trendloom.workload.union import with_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

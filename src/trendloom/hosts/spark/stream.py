@@ -23,9 +23,9 @@ from trendloom.hosts.spark.columns import SparkScan, spark_scan
 from trendloom.hosts.spark.processor import GUARD, OUTPUT, TrendProcessor, read_rows
 from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.session import check_overflow, check_state_store, session_of
-from trendloom.hosts.spark.several import joint_schema
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
+from trendloom.workload.union import joint_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

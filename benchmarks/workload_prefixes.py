@@ -1,0 +1,125 @@
+"""Many queries cost little more than one: one scan for all, and what they begin with is shared.
+
+Counts of sequences in tumbling windows of 1,000 s, events as an Arrow table in memory, one thread,
+from the events to the rows. "One after another" is `run` for each query; "one scan" is the workload
+with mode="never", which shares the scan and nothing else. Types inside of a sequence are four times
+as frequent as those that queries differ in.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+import trendloom as tl
+from benchmarks import charts
+from benchmarks.harness import Figure, Samples, Size, at_least, at_most, take_turns
+
+if TYPE_CHECKING:
+    import altair as alt
+
+EVENTS = {Size.FULL: 2_000_000, Size.QUICK: 500_000, Size.TINY: 2_000}
+GROWTH = (5, 10, 25, 50, 100)
+WINDOW = "WITHIN 1000 s SLIDE 1000 s"
+OFTEN = 4
+STARTS_ENDS = [f"SEQ(S{i}, A, B, C, E{j})" for i in range(5) for j in range(5)]
+MANY = [f"SEQ(S{i}, A, B, C, E{j})" for j in range(10) for i in range(10)]
+
+
+def run(size: Size) -> list[Figure]:
+    figures = _race(size, "3 queries, prefix of 6", [f"SEQ(A, B, C, D, E, F, {x})" for x in "XYZ"])
+    figures += _race(size, "6 queries, prefix of 3", [f"SEQ(A, B, C, {x})" for x in "UVWXYZ"])
+    figures += _race(size, "25 queries, 5 starts, 5 ends", STARTS_ENDS)
+    return [*figures, *_growth(size)]
+
+
+BARS = {
+    "3 queries, prefix of 6": ("× faster than one after another", at_least(2.5)),
+    "6 queries, prefix of 3": ("× faster than one after another", at_least(2)),
+    "25 queries, 5 starts, 5 ends": ("all to one", at_most(3)),
+}
+
+
+def _race(size: Size, name: str, patterns: list[str]) -> list[Figure]:
+    events, queries = _events(EVENTS[size], patterns), [_query(p) for p in patterns]
+    workload = tl.workload(queries)
+    options = {"time": "time", "type": "type", "threads": 1}
+    contenders = {
+        "one query": partial(tl.run, queries[0], events, **options),
+        "one after another": lambda: [tl.run(query, events, **options) for query in queries],
+        "one scan": partial(workload.run, events, mode="never", **options),
+        "workload": partial(workload.run, events, **options),
+    }
+    _same(contenders["one after another"](), contenders["workload"](), contenders["one scan"]())
+    seconds = take_turns(contenders, size.turns)
+    all_of_them = seconds["workload"]
+    ratios = {
+        "× faster than one after another": seconds["one after another"] / all_of_them,
+        "all to one": all_of_them / seconds["one query"],
+        "× faster than one scan": seconds["one scan"] / all_of_them,
+    }
+    claim, bar = BARS[name]
+    return [
+        Figure(f"{name}: {told}", ratio, "×", bar if told == claim else None)
+        for told, ratio in ratios.items()
+    ] + [
+        Figure(f"{name}: {who}, per event", spent / (len(events) * 1e-9), "ns",
+               label=f"{name}: {who}")
+        for who, spent in seconds.items()
+    ]  # fmt: skip
+
+
+def _growth(size: Size) -> list[Figure]:
+    """More queries, each cheaper."""
+    events = _events(EVENTS[size] // 2, MANY)
+    options = {"time": "time", "type": "type", "threads": 1}
+    workloads = {count: tl.workload([_query(p) for p in MANY[:count]]) for count in GROWTH}
+    contenders = {n: partial(one.run, events, **options) for n, one in workloads.items()}
+    seconds = take_turns(contenders, size.turns)
+    per_query = {count: spent / count for count, spent in seconds.items()}
+    first, last = GROWTH[0], GROWTH[-1]
+    falls = per_query[last] / per_query[first]
+    claim = f"time per query, {last} queries to {first}"
+    return [Figure(claim, falls, "×", at_most(1))] + [
+        Figure(f"{count} queries: per query and event", _ns(spent, len(events)), "ns")
+        for count, spent in per_query.items()
+    ]
+
+
+def _ns(seconds: Samples, events: int) -> Samples:
+    return seconds / (events * 1e-9)
+
+
+def _query(pattern: str) -> str:
+    return f"RETURN COUNT(*) PATTERN {pattern} {WINDOW}"
+
+
+def _events(count: int, patterns: list[str]) -> pa.Table:
+    """Types in no order, one event per second."""
+    sequences = [pattern[4:-1].split(", ") for pattern in patterns]
+    types = sorted({name for sequence in sequences for name in sequence})
+    common = set(sequences[0]).intersection(*sequences)
+    weights = np.array([OFTEN if name in common else 1 for name in types], np.float64)
+    drawn = np.random.default_rng(5).choice(len(types), count, p=weights / weights.sum())
+    names = pa.array(types).take(pa.array(drawn))
+    return pa.table({"time": np.arange(count), "type": names})
+
+
+def _same(alone: list[tl.Result], *together: tl.Results) -> None:
+    for results in together:
+        for one, other in zip(alone, results.values(), strict=True):
+            if not one.table.equals(other.table):
+                raise AssertionError("A workload's rows are not those of its queries")
+
+
+def draw(figures: list[Figure]) -> alt.LayerChart:
+    return charts.bars(
+        figures,
+        title="Many queries in one pass",
+        subtitle="Nanoseconds per event, from an Arrow table to the rows, one thread",
+        axis="ns per event, logarithmic",
+        log=True,
+    )

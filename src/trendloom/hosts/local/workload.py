@@ -1,0 +1,148 @@
+"""Many queries on the local host: one scan and one sort per group, text parsed once for all."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlglot import exp
+
+from trendloom.engine.layout import Numbers
+from trendloom.engine.threads import usable_cores
+from trendloom.engine.windows import Windows
+from trendloom.errors import TrendloomError, WorkloadError
+from trendloom.hosts.local.beginning import begin_scan
+from trendloom.hosts.local.host import Outcome, empty_table
+from trendloom.hosts.local.order import Order
+from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan import duck
+from trendloom.hosts.scan.columns import check_attributes
+from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.projection import check_letters
+from trendloom.workload.running import Columns, GroupRun
+from trendloom.workload.sharing import share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from trendloom.hosts.local.host import Progress
+    from trendloom.hosts.local.sources import Source
+    from trendloom.plan.plan import Plan
+    from trendloom.workload.sharing import Group, Sharing
+
+_serial = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is the same for every group."""
+
+    words: dict[str, Any]
+    """How events are read."""
+    numbers: Numbers
+    threads: int
+    progress: Progress | None
+    passes: int
+
+
+def run_workload(
+    sharing: Sharing,
+    events: object,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    numbers: Numbers = Numbers.AUTO,
+    bad_rows: Literal["error", "drop"] = "error",
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> dict[str, Outcome]:
+    """Every query's rows; an error of any query's columns is told before anything is sorted."""
+    words: dict[str, Any] = {
+        "time": time,
+        "type": type,
+        "event_type": event_type,
+        "tick": tick,
+        "tiebreak": tiebreak,
+        "bad_rows": bad_rows,
+    }
+    cores = usable_cores() if threads is None else threads
+    plans = {name: plan for group in sharing.groups for name, plan in group.plans.items()}
+    with open_events(events) as source:
+        if threads is not None:
+            duck.use_threads(source.connection, threads)
+        _each(plans, lambda plan: check_letters(plan.scan))
+        if not source.is_empty:
+            _each(plans, lambda plan: check_attributes(source, plan.scan.attributes))
+        if source.is_text and len(sharing.groups) > 1:
+            source = _staged(source, plans, [time, type, tiebreak])
+        call = _Call(words, numbers, cores, progress, len(sharing.groups))
+        outcomes: dict[str, Outcome] = {}
+        for turn, group in enumerate(sharing.groups):
+            outcomes |= _run_group(source, group, call, turn)
+        return {name: outcomes[name] for name in plans}
+
+
+def _run_group(source: Source, group: Group, call: _Call, turn: int) -> dict[str, Outcome]:
+    begun = begin_scan(source, group.shared.scan, **call.words)
+    if begun is None:
+        unsorted = Order.AS_READ.value
+        return {
+            name: Outcome(empty_table(plan), 0, 0, unsorted) for name, plan in group.plans.items()
+        }
+    batches, axis = begun
+    with batches:
+        _each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
+        types = batches.operand_types, batches.partition_types
+        run = GroupRun(group, Columns(*types, axis.nanoseconds, call.numbers, call.threads))
+        done, total = 0, batches.total_rows
+        for batch in batches:
+            run.push(batch)
+            done += batch.num_rows
+            if call.progress is not None:
+                call.progress(turn * total + done, call.passes * total)
+        tables = run.tables()
+    outcomes = {
+        name: Outcome(
+            dressed(group.plans[name], table, axis),
+            total,
+            batches.dropped_rows,
+            Order.BY_DUCKDB.value,
+        )
+        for name, table in tables.items()
+    }
+    if run.failed:
+        # Some number did not fit that perhaps no query asks for. Alone, each says so itself.
+        again = share({name: group.plans[name] for name in run.failed}, "never")
+        outcomes |= _run_group(source, again.groups[0], call, turn)
+    if call.progress is not None:
+        call.progress((turn + 1) * total, call.passes * total)
+    return outcomes
+
+
+def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
+    """Raises what is wrong with any of the queries, all at once."""
+    wrong: dict[str, TrendloomError] = {}
+    for name, plan in plans.items():
+        try:
+            check(plan)
+        except TrendloomError as error:
+            wrong[name] = error
+    if wrong:
+        raise WorkloadError(wrong, len(plans))
+
+
+def _staged(source: Source, plans: Mapping[str, Plan], named: list[str | None]) -> Source:
+    """The columns that any query needs, parsed once."""
+    attributes = [name for plan in plans.values() for name in plan.scan.attributes]
+    wanted = [name for name in [*named, *attributes] if name is not None]
+    columns = [duck.column(name) for name in dict.fromkeys(wanted) if name in source.schema]
+    name = f"workload_{next(_serial)}"
+    kept = exp.select(*columns).from_(source.name)
+    create = exp.Create(this=exp.to_table(name), kind="TABLE", expression=kept)
+    source.connection.execute(duck.text(create))
+    schema = {column.name: source.schema[column.name] for column in columns}
+    return replace(source, name=name, schema=schema, is_text=False)

@@ -1,0 +1,84 @@
+"""Hypothesis strategies for workloads: queries with much in common, events, every query's rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from trendloom.errors import LimitError
+from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence
+from trendloom.testing.oracle import naive
+from trendloom.testing.shapes import TYPES, name, patterns
+from trendloom.testing.strategies import TIEBREAK, queries, streams, windows
+
+if TYPE_CHECKING:
+    from trendloom.language.nodes import Pattern
+    from trendloom.testing.records import Row
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCase:
+    """Queries over the same events, and the rows that the oracle gives for each."""
+
+    queries: dict[str, Query]
+    events: list[Row]
+    tiebreak: str | None
+    expected: dict[str, list[Row]]
+
+
+@st.composite
+def _siblings(draw: st.DrawFn, prefix: tuple[Pattern, ...], allow_negation: bool) -> Pattern:
+    """A pattern that begins with a part of the prefix."""
+    taken = prefix[: draw(st.integers(1, len(prefix)))]
+    tail = draw(patterns(max_events=2, max_depth=1, allow_negation=allow_negation))
+    return name(Sequence((*taken, tail)), reuse=False)
+
+
+@st.composite
+def workloads(
+    draw: st.DrawFn,
+    /,
+    *,
+    semantics: tuple[Semantics, ...] = tuple(Semantics),
+    min_queries: int = 2,
+    max_queries: int = 8,
+    max_size: int = 8,
+    limit: int = 200,
+    **knobs: Any,
+) -> WorkloadCase:
+    """Most queries begin alike and agree on window, grouping and semantics; some do in nothing.
+
+    `knobs`: as for `queries`.
+    """
+    letters = st.sampled_from(TYPES).map(Event)
+    looped = letters.map(lambda event: Repeat(event, 1, None))
+    prefix = tuple(draw(st.lists(st.one_of(letters, looped), min_size=1, max_size=3)))
+    common_window = draw(windows())
+    common_semantics = draw(st.sampled_from(semantics))
+    siblings = _siblings(prefix, knobs.get("allow_negation", True))
+    made: dict[str, Query] = {}
+    for number in range(draw(st.integers(min_queries, max_queries))):
+        kind = draw(st.sampled_from(("sibling",) * 4 + ("stranger",)))
+        if kind == "stranger":
+            query = draw(queries(semantics=semantics, **knobs))
+        else:
+            query = draw(queries(pattern=siblings, semantics=(common_semantics,), **knobs))
+            query = replace(query, window=common_window)
+        made[f"q{number + 1}"] = query
+    tiebreak = TIEBREAK if draw(st.integers(0, 3)) == 3 else None
+    size = min(max_size, 6) if any(isinstance(q.pattern, Both) for q in made.values()) else max_size
+    events = draw(streams(max_size=size, tiebreak=tiebreak is not None))
+    while True:
+        try:
+            rows = {
+                name_: naive(
+                    query, events, time="time", type="type", tiebreak=tiebreak, limit=limit
+                )
+                for name_, query in made.items()
+            }
+        except LimitError:
+            events = events[: len(events) // 2]
+        else:
+            return WorkloadCase(made, events, tiebreak, rows)

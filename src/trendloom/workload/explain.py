@@ -1,0 +1,121 @@
+"""`explain` of a workload, in words, as an object or as a picture."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from trendloom.errors import one_of
+from trendloom.pattern.automaton import Accept, Automaton, State
+from trendloom.pattern.picture import Drawing, to_mermaid
+from trendloom.workload.facts import cell_names, gather
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trendloom.workload.facts import FamilyFacts, GroupFacts, WorkloadFacts
+    from trendloom.workload.family import Family
+    from trendloom.workload.sharing import Sharing
+
+FORMATS = ("text", "json", "mermaid")
+WIDTH = 100
+
+
+def explain(sharing: Sharing, format: str = "text") -> str:  # noqa: A002
+    """Who shares what ("text", "json"), or the merged automata ("mermaid")."""
+    one_of("format", format, FORMATS)
+    if format == "mermaid":
+        return _picture(sharing)
+    facts = gather(sharing)
+    if format == "json":
+        return json.dumps(asdict(facts), indent=2, ensure_ascii=False)
+    return _text(facts)
+
+
+def _text(facts: WorkloadFacts) -> str:
+    together = sum(len(f.queries) for group in facts.groups for f in group.families)
+    scans, queries = len(facts.groups), len(facts.queries)
+    paragraphs = [
+        [
+            f"Workload   {_some(queries, 'query')}, {_some(scans, 'scan')} of the events",
+            f"Sharing    {_summary(together)} (mode {facts.mode})",
+        ],
+        *(list(_group(number, group)) for number, group in enumerate(facts.groups, 1)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in paragraphs)
+
+
+def _summary(together: int) -> str:
+    if not together:
+        return "no query shares its aggregation with another"
+    return f"{_some(together, 'query')} share their aggregation with others"
+
+
+def _group(number: int, group: GroupFacts) -> Iterator[str]:
+    by = ", ".join(group.partition_by) or "nothing"
+    yield f"Scan {number}, partitioned by {by}: {', '.join(group.queries)}"
+    yield (
+        f"  conditions  {group.conditions} evaluated once per row"
+        f" ({group.conditions_alone} if each query had its own scan)"
+    )
+    if group.operands_alone:
+        yield f"  attributes  {group.operands} delivered ({group.operands_alone} if …)"
+    for family in group.families:
+        yield from _family(family)
+    for alone in group.alone:
+        yield f"  alone       {alone.query}: {alone.because}"
+
+
+def _family(family: FamilyFacts) -> Iterator[str]:
+    yield f"  together    {', '.join(family.queries)}"
+    yield (
+        f"              {_some(family.cells, 'cell')} instead of {family.cells_alone},"
+        f" {_some(family.steps, 'step')} per event, {_some(family.lanes, 'number')} per cell;"
+    )
+    yield (f"              about {family.cost:.0f} instead of {family.cost_alone:.0f} ns per row")
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for cell in family.shared:
+        by_queries.setdefault(cell.queries, []).append(cell.name)
+    for queries, names in by_queries.items():
+        words = f"{', '.join(names)} shared by {', '.join(queries)}"
+        yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+
+
+def _some(count: int, thing: str) -> str:
+    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+    return f"{count:,} {thing if count == 1 else many}"
+
+
+def _picture(sharing: Sharing) -> str:
+    drawings = [_drawing(family) for group in sharing.groups for family in group.families]
+    for group in sharing.groups:
+        for name, plan in group.alone.items():
+            drawings += [Drawing(part.automaton, title=name) for part in plan.parts]
+    return to_mermaid(drawings)
+
+
+def _drawing(family: Family) -> Drawing:
+    """The merged automaton: what several queries share is filled, ends name their queries."""
+    merged, queries = family.merged, list(family.plans)
+    cells = len(merged.sharers)
+    names = cell_names(family)
+    ends: dict[int, list[str]] = {}
+    for m, member in enumerate(family.members):
+        for cell in member.folding.accepts:
+            ends.setdefault(merged.blocks[m][cell], []).append(queries[m])
+    labels = [
+        name + (f"\nends {', '.join(ends[cell])}" if cell in ends else "")
+        for cell, name in enumerate(names)
+    ]
+    automaton = Automaton(
+        tuple(names),
+        tuple(State(cell, (cell,), 0, 0) for cell in range(cells)),
+        tuple(arrow for arrow in merged.folding.arrows if arrow.target < cells),
+        tuple(Accept(cell, 0, 0) for cell in ends),
+        (),
+        (),
+    )
+    shared = [len(members) > 1 for members in merged.sharers]
+    return Drawing(automaton, kept=shared, title=", ".join(queries), labels=labels)

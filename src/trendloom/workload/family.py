@@ -1,0 +1,160 @@
+"""Queries that are run as one: their automata merged, their aggregates side by side.
+
+A family has one vector per window, with every member's cells and every member's lanes. Members read
+their finished trends off it. All of them see the events of all, which changes nothing for any: an
+event that is no letter of a member moves none of its cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from trendloom.engine.lanes import Extremum, Lane, Sum, TrendCount, lanes_of
+from trendloom.language.nodes import Aggregate, Semantics
+from trendloom.pattern.automaton import Automaton
+from trendloom.plan.plan import Grain, Part, Plan
+from trendloom.plan.scan import Scan
+from trendloom.workload.merging import Member, Merged, merge
+from trendloom.workload.scan import letter_key
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from trendloom.workload.scan import SharedScan
+
+MOST_LETTERS = 64
+"""Of a family: its events' letters are one mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneNames:
+    """A member's lanes → the family's; all but the count of trends, which everybody has."""
+
+    sums: dict[Sum, Sum]
+    extremes: dict[Extremum, Extremum]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Named plans of one kind (`kind_of`) and their merged automaton over the shared letters."""
+
+    plans: Mapping[str, Plan]
+    shared: SharedScan
+    members: tuple[Member, ...]
+    merged: Merged
+
+    @classmethod
+    def of(cls, name: str, plan: Plan, shared: SharedScan) -> Family:
+        """Of one query."""
+        members = (member_of(plan, shared),)
+        return cls({name: plan}, shared, members, merge(members, plan.semantics))
+
+    def joined(self, other: Family) -> Family:
+        """Of this one's queries, then the other's."""
+        members = (*self.members, *other.members)
+        semantics = next(iter(self.plans.values())).semantics
+        plans = {**self.plans, **other.plans}
+        return Family(plans, self.shared, members, merge(members, semantics))
+
+    @cached_property
+    def beginnings(self) -> frozenset[Hashable]:
+        """How its first cells look: without one in common, families share nothing."""
+        return self.merged.beginnings
+
+    @cached_property
+    def operands(self) -> tuple[int, ...]:
+        """The shared operands that any member's aggregates need."""
+        needed = [k for plan in self.plans.values() for k in self.shared.operands_of(plan)]
+        return tuple(dict.fromkeys(needed))
+
+    @cached_property
+    def part(self) -> Part:
+        """The merged automaton as a part of a plan; its letters are the family's."""
+        names = tuple(variable_name(name) for name in self.merged.variables)
+        automaton = Automaton(names, (), (), (), (), ())
+        bits = tuple((k,) for k in range(len(self.merged.letters)))
+        return Part(automaton, bits, (), (), (), (), {}, (), Grain.TYPE)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the engine needs to know of all members."""
+        first = next(iter(self.plans.values()))
+        letters = tuple(self.shared.scan.letters[k] for k in self.merged.letters)
+        operands = tuple(self.shared.scan.operands[k] for k in self.operands)
+        keep = first.scan.keep_unmatched
+        scan = Scan(letters, first.scan.partition, operands, keep, first.scan.input_order)
+        return replace(first, scan=scan, parts=(self.part,), outputs=(), having=None)
+
+    def lanes(self, plan: Plan) -> LaneNames:
+        """A member's lanes → the family's."""
+        names = dict(zip(plan.parts[0].automaton.variables, self._names(plan), strict=True))
+        operands = [self.operands.index(k) for k in self.shared.operands_of(plan)]
+        found = LaneNames({}, {})
+        for lane in _lanes(plan):
+            if isinstance(lane, TrendCount):
+                continue
+            variable = None if lane.variable is None else names[lane.variable]
+            operand = None if lane.operand is None else operands[lane.operand]
+            if isinstance(lane, Sum):
+                found.sums[lane] = replace(lane, variable=variable, operand=operand)
+            else:
+                found.extremes[lane] = replace(lane, variable=variable, operand=operand)
+        return found
+
+    def _names(self, plan: Plan) -> list[str]:
+        at = next(k for k, one in enumerate(self.plans.values()) if one is plan)
+        return [variable_name(name) for name in self.members[at].names]
+
+
+def variable_name(name: tuple[int, int]) -> str:
+    """Of a merged variable: letter and turn."""
+    return "{}.{}".format(*name)
+
+
+def member_of(plan: Plan, shared: SharedScan) -> Member:
+    """A plan that folds, over the shared letters."""
+    (part,) = plan.parts
+    fast = plan.folding(part)
+    assert fast is not None, "only plans that fold are merged"
+    own = shared.letters_of(plan)
+    letters = tuple(own[bit] for (bit,) in part.bits)
+    return Member(fast, letters, len(part.automaton.variables))
+
+
+def kind_of(plan: Plan) -> Hashable:
+    """Plans of one kind can be run as one, if they fold."""
+    semantics, window = plan.semantics, plan.window
+    # Vectors are read at the same moments, and are of the same numbers.
+    return plan.scan.partition, plan.plain_groups, semantics, window, plan.exponential
+
+
+def why_alone(plan: Plan) -> str | None:
+    """What keeps a plan from being run with others; None if nothing does."""
+    if len(plan.parts) > 1:
+        return "AND joins two patterns"
+    (part,) = plan.parts
+    if part.adjacent:
+        return "a condition compares consecutive events"
+    if part.bindings:
+        return "it is run once per value of a variable"
+    if any(isinstance(lane, Sum) and lane.distinct for lane in _lanes(plan)):
+        return "DISTINCT keeps single events"
+    if plan.folding(part) is None:
+        return "its NOT is not expressed by clearing sums"
+    return None
+
+
+def _lanes(plan: Plan) -> list[Lane]:
+    aggregates = [o.value for o in plan.outputs if isinstance(o.value, Aggregate)]
+    return [lane for one in aggregates for lane in lanes_of(plan, one)]
+
+
+def letters_of(plans: Mapping[str, Plan]) -> int:
+    """How many letters a family of these would have."""
+    return len({letter_key(letter) for plan in plans.values() for letter in plan.scan.letters})
+
+
+ANY = Semantics.ANY
+"""What a merged automaton is run as (`merging`)."""

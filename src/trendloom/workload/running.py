@@ -1,0 +1,124 @@
+"""A group's runs over the batches of its scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trendloom.engine.layout import Numbers
+from trendloom.engine.run import Run
+from trendloom.engine.setting import Setting
+from trendloom.errors import NumberError
+from trendloom.workload.lens import Lens
+from trendloom.workload.run import MergedEvaluator, MergedRun, MergedSetting, MergedView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from trendloom.plan.plan import Plan
+    from trendloom.workload.family import Family
+    from trendloom.workload.sharing import Group
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of a scan once it is bound."""
+
+    operand_types: Sequence[pa.DataType]
+    partition_types: Sequence[pa.DataType]
+    nanoseconds: int
+    numbers: Numbers
+    threads: int
+
+
+@dataclass
+class _Alone:
+    name: str
+    lens: Lens
+    run: Run
+
+    def push(self, batch: pa.RecordBatch) -> None:
+        self.run.push(self.lens(batch))
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {self.name: self.run.finish()}
+
+
+@dataclass
+class _Together:
+    names: tuple[str, ...]
+    view: Callable[[pa.RecordBatch], pa.RecordBatch]
+    run: MergedRun
+
+    def push(self, batch: pa.RecordBatch) -> None:
+        self.run.push(self.view(batch))
+
+    def tables(self) -> dict[str, pa.Table]:
+        return dict(zip(self.names, self.run.tables(), strict=True))
+
+
+class GroupRun:
+    """Feed it the shared scan's batches, then take a table per query."""
+
+    def __init__(self, group: Group, columns: Columns) -> None:
+        exact = columns.numbers is Numbers.EXACT
+        families = () if exact else group.families
+        alone = dict(group.plans) if exact else group.alone
+        self._runs: list[_Alone | _Together] = [
+            *(_together(family, columns) for family in families),
+            *(_alone(name, plan, group, columns) for name, plan in alone.items()),
+        ]
+        self.failed: dict[str, NumberError] = {}
+        """Queries to run alone: numbers of their family that no member asked for did not fit."""
+
+    def push(self, batch: pa.RecordBatch) -> None:
+        for run in list(self._runs):
+            self._guarded(run, lambda run=run: run.push(batch))  # type: ignore[misc]
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Of all queries but those that failed together."""
+        tables: dict[str, pa.Table] = {}
+        for run in list(self._runs):
+            self._guarded(run, lambda run=run: tables.update(run.tables()))  # type: ignore[misc]
+        return tables
+
+    def _guarded(self, run: _Alone | _Together, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except NumberError as error:
+            if isinstance(run, _Alone):
+                raise
+            self._runs.remove(run)
+            self.failed |= dict.fromkeys(run.names, error)
+
+
+def _alone(name: str, plan: Plan, group: Group, columns: Columns) -> _Alone:
+    shared = group.shared
+    operands = shared.operands_of(plan)
+    lens = Lens(shared.scan, shared.letters_of(plan), operands, plan.scan.keep_unmatched)
+    kinds = [columns.operand_types[k] for k in operands]
+    setting = Setting(
+        plan, kinds, columns.partition_types, columns.nanoseconds, columns.numbers, columns.threads
+    )
+    return _Alone(name, lens, Run(setting))
+
+
+def _together(family: Family, columns: Columns) -> _Together:
+    setting = MergedSetting(
+        family.plan,
+        [columns.operand_types[k] for k in family.operands],
+        columns.partition_types,
+        columns.nanoseconds,
+        columns.numbers,
+        columns.threads,
+        family,
+    )
+    run = MergedRun(setting)
+    (evaluator,) = run.evaluators
+    assert isinstance(evaluator, MergedEvaluator)
+    assert evaluator.codes is not None
+    keep = family.plan.scan.keep_unmatched
+    lens = Lens(family.shared.scan, family.merged.letters, family.operands, keep)
+    return _Together(tuple(family.plans), MergedView(lens, evaluator.codes), run)
