@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
 HERE = Path(__file__).parent
-MANY_CASES = ("engine", "generated")
+MANY_CASES = ("engine", "generated", "workload")
 """Folders whose tests are about what comes after the scan."""
 
 
