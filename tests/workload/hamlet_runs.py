@@ -79,9 +79,7 @@ def join(queries: Sequence[str], events: Rows, *, tiebreak: str | None = None) -
     return [scan(group, events, tiebreak=tiebreak) for group in template.groups]
 
 
-def scan(
-    group: Group, events: Any, *, time: str = "time", tiebreak: str | None = None
-) -> Joined:
+def scan(group: Group, events: Any, *, time: str = "time", tiebreak: str | None = None) -> Joined:
     with open_events(events) as source:
         begun = begin_scan(
             source, group.joint.scan, time=time, type="type", event_type=None, tick="s",

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.bitset import lowest
 from trendloom.kernels.burst_net import Floats, Ints, Words
 
 
@@ -50,33 +51,33 @@ def choose(
     b: float,
     s_p: float,
     sharing: np.uint64,
+    every: float,
     weight: Floats,
     differ: np.uint64,
     snapshots: float,
     unique: NDArray[np.int32],
 ) -> np.uint64:
-    """The letters whose queries share the burst; `weight` has the number of queries per letter."""
+    """The letters whose queries share the burst.
+
+    `weight` has the number of queries per letter, `every` their sum.
+    """
     one = np.uint64(1)
-    every = 0.0
-    for bit in range(64):
-        if (sharing >> np.uint64(bit)) & one:
-            every += weight[bit]
     grown = s_p + snapshots if costs.column > 0 else s_p
     whole = shared_cost(costs, b, grown, snapshots, every)
     kept = sharing
     left = every
     gone = 0.0
-    if differ != 0:
-        for bit in range(64):
-            if (differ >> np.uint64(bit)) & one == 0:
-                continue
-            fewer = snapshots - unique[bit]
-            grown = s_p + fewer if costs.column > 0 else s_p
-            without = shared_cost(costs, b, grown, fewer, every - weight[bit])
-            if whole > without + alone_cost(costs, b, weight[bit]):
-                kept &= ~(one << np.uint64(bit))
-                left -= weight[bit]
-                gone += unique[bit]
+    todo = differ
+    while todo != 0:
+        bit = lowest(todo)
+        todo &= todo - one
+        fewer = snapshots - unique[bit]
+        grown = s_p + fewer if costs.column > 0 else s_p
+        without = shared_cost(costs, b, grown, fewer, every - weight[bit])
+        if whole > without + alone_cost(costs, b, weight[bit]):
+            kept &= ~(one << np.uint64(bit))
+            left -= weight[bit]
+            gone += unique[bit]
     # Snapshots of classes that went together are gone with them: at most those seen here remain.
     rest = 0.0 if kept & differ == 0 else snapshots - gone
     grown = s_p + rest if costs.column > 0 else s_p
@@ -96,6 +97,7 @@ def choose_all(
     row: Ints,
     unique: NDArray[np.int32],
     sharing: Words,
+    every: Floats,
     weight: Floats,
 ) -> Words:
     """The choice for every piece; no letters for pieces that cannot be shared."""
@@ -109,6 +111,7 @@ def choose_all(
             float(hi[piece] - lo[piece]),
             1.0,
             sharing[kind[piece]],
+            every[kind[piece]],
             weight,
             differ[piece],
             float(snapshots[piece]),

@@ -18,7 +18,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from trendloom.kernels.burst_net import Floats, Ints, Net, Words, alone, finished, give, taken, walk
+from trendloom.kernels.burst_net import (
+    BIT,
+    GROWS,
+    LISTS,
+    Floats,
+    Ints,
+    Net,
+    Words,
+    alone,
+    finished,
+    give,
+    take_up,
+    walk,
+)
 from trendloom.kernels.burst_pieces import Pieces
 from trendloom.kernels.scaled import plus, times
 
@@ -27,13 +40,15 @@ ONCE, EACH, GRAPHLETS, EVENTS = 0, 1, 2, 3
 """
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def absorb(
-    net: Net,
-    letter: int,
+    intakes: Ints,
+    row: int,
+    room: int,
     width: int,
     grown: Floats,
     flat: Floats,
+    vector: int,
     m: Floats,
     e: Ints,
     sum_m: Floats,
@@ -41,22 +56,22 @@ def absorb(
     all_m: Floats,
     all_e: Ints,
 ) -> None:
-    """Gives a burst's map to one query. Row 0 of the maps multiplies, row 1 + f feeds input f."""
-    by = grown if net.own[letter] >= 0 else flat
-    taken(net, net.step_start[letter], width, m, e, sum_m, sum_e)
+    """Gives a burst's map to one query. Number 0 of a map multiplies, 1 + f feeds input f."""
+    grows = intakes[row, GROWS] != 0
+    by = grown[0] if grows else flat[0]
+    take_up(intakes, row, room, width, vector, m, e, sum_m, sum_e)
     for lane in range(width):
-        all_m[lane], all_e[lane] = times(by[0], sum_m[lane], sum_e[lane])
-        row = net.feed[letter, lane]
-        if row >= 0:
-            tm, te = times(by[1 + row], sum_m[0], sum_e[0])
+        all_m[lane], all_e[lane] = times(by, sum_m[lane], sum_e[lane])
+        feed = intakes[row, LISTS + 2 * room + lane]
+        if feed >= 0:
+            tm, te = times(grown[1 + feed] if grows else flat[1 + feed], sum_m[0], sum_e[0])
             all_m[lane], all_e[lane] = plus(all_m[lane], all_e[lane], tm, te)
-    give(net, letter, width, all_m, all_e, m, e)
+    give(intakes, row, room, width, all_m, all_e, vector, m, e)
 
 
 @njit(cache=True, nogil=True)
 def compose(
-    net: Net,
-    kind: int,
+    feeds: Ints,
     words: Words,
     shared: np.uint64,
     order: Ints,
@@ -72,7 +87,6 @@ def compose(
     """
     grown[:] = 0.0
     flat[:] = 0.0
-    feeds, end_feeds = net.type_feed_start[kind], net.type_feed_start[kind + 1]
     a = 0.0
     while at < hi:
         last = at
@@ -86,8 +100,7 @@ def compose(
                 return at
             last += 1
         if matching > 0:
-            for k in range(feeds, end_feeds):
-                row = net.type_feed[k]
+            for row in feeds:
                 value = 0.0
                 for event in range(at, last):
                     if words[event] & shared == shared:
@@ -101,10 +114,10 @@ def compose(
     return at
 
 
-@njit(cache=True, nogil=True)
-def shares(net: Net, letter: int, shared: np.uint64) -> bool:
-    """Whether a letter's query is among those that share; -1 is the letter of those that cannot."""
-    return letter >= 0 and (shared >> np.uint64(net.letter_bit[letter])) & np.uint64(1) != 0
+@njit(cache=True, nogil=True, inline="always")
+def shares(intakes: Ints, row: int, shared: np.uint64) -> bool:
+    """Whether a query is among those that share; -1 is the row of those that cannot."""
+    return row >= 0 and (shared >> np.uint64(intakes[row, BIT])) & np.uint64(1) != 0
 
 
 @njit(cache=True, nogil=True)
@@ -130,19 +143,20 @@ def fold_bursts(
     `shared` has, per piece, the letters whose queries share it; `slots` and `overlap` are the
     most runs that are open at once, of all queries and of one.
     """
-    queries = net.width.shape[0]
+    intake, intakes, room, widths, use = net.intake, net.intakes, net.room, net.width, net.use
+    queries = widths.shape[0]
     size, width = 0, 0
     for query in range(queries):
         size = max(size, net.cells[query] * net.width[query])
         width = max(width, net.width[query])
-    m, e = np.zeros((slots, size)), np.zeros((slots, size), np.int64)
+    m, e = np.zeros(slots * size), np.zeros(slots * size, np.int64)
     fresh_m, fresh_e = np.zeros(size), np.zeros(size, np.int64)
     sum_m, sum_e = np.zeros(width), np.zeros(width, np.int64)
     all_m, all_e = np.zeros(width), np.zeros(width, np.int64)
     grown, flat = np.zeros(1 + x.shape[0]), np.zeros(1 + x.shape[0])
     open_ = np.zeros((queries, overlap), np.int64)
     count = np.zeros(queries, np.int64)
-    free = np.arange(slots)
+    free = np.arange(slots) * size
     frees = slots
     slot_of = np.zeros(run_query.shape[0], np.int64)
     opened, closed = 0, 0
@@ -152,8 +166,8 @@ def fold_bursts(
             query = run_query[opened]
             frees -= 1
             slot_of[opened] = free[frees]
-            m[free[frees]] = 0.0
-            e[free[frees]] = 0
+            for k in range(free[frees], free[frees] + size):
+                m[k], e[k] = 0.0, 0
             open_[query, count[query]] = free[frees]
             count[query] += 1
             opened += 1
@@ -162,29 +176,30 @@ def fold_bursts(
         if mine != 0:
             tally[ONCE] += hi - lo
             tally[GRAPHLETS] += 1
+            feeds = net.type_feed[net.type_feed_start[kind] : net.type_feed_start[kind + 1]]
             at = lo
             while at < hi:
-                stop = compose(net, kind, words, mine, order, x, at, hi, grown, flat)
+                stop = compose(feeds, words, mine, order, x, at, hi, grown, flat)
                 after = stop
                 while after < hi and order[after] == order[stop]:
                     after += 1
                 if after > stop:
                     tally[EVENTS] += 1
                 for k in range(net.use_start[kind], net.use_start[kind + 1]):
-                    query = net.use[k]
-                    letter = net.intake[query, kind]
-                    if not shares(net, letter, mine):
+                    query = use[k]
+                    row = intake[query, kind]
+                    if not shares(intakes, row, mine):
                         continue
                     for i in range(count[query]):
                         slot = open_[query, i]
                         if flat[0] > 0:
                             absorb(
-                                net, letter, net.width[query], grown, flat, m[slot], e[slot],
+                                intakes, row, room, widths[query], grown, flat, slot, m, e,
                                 sum_m, sum_e, all_m, all_e,
                             )  # fmt: skip
                         if after > stop:
                             walk(
-                                net, query, words, none, order, x, stop, after, m[slot], e[slot],
+                                net, query, words, none, order, x, stop, after, slot, m, e,
                                 fresh_m, fresh_e, sum_m, sum_e,
                             )  # fmt: skip
                 at = after
@@ -194,27 +209,27 @@ def fold_bursts(
         elif kind < -1:
             end_users = 0
         for k in range(users, end_users):
-            query = net.use[k] if kind >= 0 else k
-            letter = net.intake[query, kind] if kind >= 0 else -1
-            if shares(net, letter, mine):
+            query = use[k] if kind >= 0 else k
+            row = intake[query, kind] if kind >= 0 else -1
+            if shares(intakes, row, mine):
                 continue
             tally[EACH] += (hi - lo) * count[query]
             for i in range(count[query]):
                 slot = open_[query, i]
-                if letter >= 0 and pieces.untied[piece]:
+                if row >= 0 and pieces.untied[piece]:
                     alone(
-                        net, letter, net.width[query], words, x, lo, hi, m[slot], e[slot],
+                        intakes, row, room, widths[query], words, x, lo, hi, slot, m, e,
                         sum_m, sum_e, all_m, all_e,
                     )  # fmt: skip
                 else:
                     walk(
-                        net, query, words, none, order, x, lo, hi, m[slot], e[slot],
+                        net, query, words, none, order, x, lo, hi, slot, m, e,
                         fresh_m, fresh_e, sum_m, sum_e,
                     )  # fmt: skip
         while closed < by_last.shape[0] and last[by_last[closed]] == piece:
             run = by_last[closed]
             query, slot = run_query[run], slot_of[run]
-            finished(net, query, m[slot], e[slot], out_m[run], out_e[run])
+            finished(net, query, slot, m, e, out_m[run], out_e[run])
             for i in range(count[query]):
                 if open_[query, i] == slot:
                     open_[query, i] = open_[query, count[query] - 1]

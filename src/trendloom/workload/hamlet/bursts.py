@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.kernels.burst_choice import choose_all
+from trendloom.kernels.burst_net import BIT
 from trendloom.kernels.burst_pieces import cut_pieces
 from trendloom.workload.hamlet.benefit import Mode
 from trendloom.workload.hamlet.metrics import Metrics
@@ -34,6 +35,8 @@ class Classes:
     sharing: Words
     common: NDArray[np.int64]
     weight: NDArray[np.float64]
+    every: NDArray[np.float64]
+    """Per type: the sum of its letters' weights."""
 
     @classmethod
     def of(cls, wiring: Wiring, overlap: Sequence[float]) -> Classes:
@@ -47,12 +50,13 @@ class Classes:
             if len(queries) < 2:
                 continue
             for query in queries:
-                bit = int(net.letter_bit[net.intake[query, kind]])
+                bit = int(net.intakes[net.intake[query, kind], BIT])
                 weight[bit] += overlap[int(query)]
                 sharing[kind] |= np.uint64(1 << bit)
             bits = [b for b in range(64) if int(sharing[kind]) >> b & 1]
             common[kind] = max(bits, key=lambda b: weight[b])
-        return cls(sharing, common, weight)
+        every = [sum(weight[b] for b in range(64) if int(letters) >> b & 1) for letters in sharing]
+        return cls(sharing, common, weight, np.array(every, np.float64))
 
 
 def cut(chunk: Chunk, words: Words, runs: Sequence[Runs], wiring: Wiring, by: Classes) -> Pieces:
@@ -76,7 +80,7 @@ def decide(pieces: Pieces, by: Classes, mode: Mode, costs: Costs) -> tuple[Words
         case Mode.DYNAMIC:
             chosen = choose_all(
                 costs, pieces.lo, pieces.hi, pieces.kind, pieces.differ, pieces.snapshots,
-                pieces.row, pieces.unique, by.sharing, by.weight,
+                pieces.row, pieces.unique, by.sharing, by.every, by.weight,
             )  # fmt: skip
         case Mode.ALWAYS:
             chosen = could

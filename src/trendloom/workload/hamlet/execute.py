@@ -92,10 +92,8 @@ class Sharing:
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
         metrics = Metrics()
-        lots = [self.free] if self.mode is not Mode.NEVER else [[k] for k in self.free]
-        for lot in lots:
-            if lot:
-                metrics += self._fold(chunk, words, lot, found, slots)
+        for lot, wiring in self._lots:
+            metrics += self._fold(chunk, words, lot, wiring, found, slots)
         done = [one for one in slots if one is not None]
         assert len(done) == len(found), "every query has slots"
         metrics = replace(metrics, seconds=time.perf_counter() - started)
@@ -109,6 +107,13 @@ class Sharing:
             for one in self.windows
         ]
 
+    @cached_property
+    def _lots(self) -> list[tuple[tuple[int, ...], Wiring]]:
+        """Members that go through the kernel together."""
+        alone = self.mode is Mode.NEVER
+        lots = [(k,) for k in self.free] if alone else [tuple(self.free)] if self.free else []
+        return [(lot, self.wiring(lot)) for lot in lots]
+
     def wiring(self, lot: Sequence[int]) -> Wiring:
         members = [self.group.members[k] for k in lot]
         return wire(members, lot, self.joint, self.operand_types)
@@ -117,11 +122,11 @@ class Sharing:
         self,
         chunk: Chunk,
         words: NDArray[np.uint64],
-        lot: list[int],
+        lot: tuple[int, ...],
+        wiring: Wiring,
         runs: list[Runs],
         slots: list[Slots | None],
     ) -> Metrics:
-        wiring = self.wiring(lot)
         mine = [runs[k] for k in lot]
         by = Classes.of(wiring, [_overlap(self.windows[k]) for k in lot])
         pieces = cut(chunk, words, mine, wiring, by)

@@ -11,7 +11,7 @@ from trendloom.engine.inputs import EVERY_VARIABLE, doubles, feeding_variables
 from trendloom.engine.lanes import Sum
 from trendloom.engine.layout import Numbers, lay_out
 from trendloom.engine.program import grouped, ints
-from trendloom.kernels.burst_net import Net
+from trendloom.kernels.burst_net import LISTS, Net
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def wire(
     sources: list[list[tuple[int, ...]]] = []
     clears: list[list[tuple[int, ...]]] = []
     rows: list[list[int]] = []
-    own: list[int] = []
+    intakes: list[list[list[int]]] = []
     intake = np.full((len(members), len(names)), -1, np.int64)
     users: list[list[tuple[int, ...]]] = [[] for _ in names]
     type_feeds: list[dict[int, None]] = [{} for _ in names]
@@ -81,18 +81,19 @@ def wire(
                 feed = Sum(None, operand, lane.power)
                 row.append(feeds.setdefault(feed, len(feeds)) if fed else -1)
             rows.append(row)
-            own.append(-1)
             if (query,) not in users[name]:
                 users[name].append((query,))
         for word, one in member.intakes.items():
-            name = names.index(word)
-            intake[query, name] = first + one.letter
-            own[first + one.letter] = -1 if one.own is None else one.own
-            type_feeds[name].update(
-                dict.fromkeys(row for row in rows[first + one.letter] if row >= 0)
-            )
+            name, letter = names.index(word), first + one.letter
+            intake[query, name] = len(intakes)
+            own = member.steps[one.letter]
+            head = [letters[letter], int(one.own is not None), int(own[0].begins)]
+            head += [len(own[0].sources), len(own)]
+            intakes.append([head, list(own[0].sources), [s.target for s in own], rows[letter]])
+            type_feeds[name].update(dict.fromkeys(row for row in rows[letter] if row >= 0))
     width = max(len(one) + 1 for one in lanes)
-    fed_by = np.array([row + [-1] * (width - len(row)) for row in rows], np.int64)
+    fed_by = np.array([_padded(row, width) for row in rows], np.int64)
+    room = max((len(cells) for row in intakes for cells in row[1:3]), default=0)
     step_start, target, begins = grouped(steps, 2)
     source_start, source = grouped(sources, 1)
     clear_start, clear = grouped(clears, 1)
@@ -113,7 +114,14 @@ def wire(
         clear=clear,
         feed=fed_by,
         intake=intake,
-        own=ints(own),
+        intakes=np.array(
+            [
+                [*head, *_padded(sources, room), *_padded(targets, room), *_padded(fed, width)]
+                for head, sources, targets, fed in intakes
+            ],
+            np.int64,
+        ).reshape(len(intakes), LISTS + 2 * room + width),
+        room=room,
         accept_start=accept_start,
         accept=accept,
         use_start=use_start,
@@ -123,3 +131,7 @@ def wire(
     )
     type_of_bit = ints(names.index(letter.type) for letter in joint.scan.letters)
     return Wiring(net, tuple(lanes), tuple(feeds), names, type_of_bit)
+
+
+def _padded(numbers: list[int], size: int) -> list[int]:
+    return numbers + [-1] * (size - len(numbers))
