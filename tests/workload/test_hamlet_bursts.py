@@ -27,8 +27,8 @@ def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:
     assert difference is None, f"{query}\n{events}\n{difference}"
 
 
-@pytest.mark.parametrize("load", LOADS[:1], ids=IDS[:1])
-@examples(40)
+@pytest.mark.parametrize("load", LOADS, ids=IDS)
+@examples(25)
 @given(data=st.data(), events=streams())
 def test_every_mode_is_each_query_alone(load: Any, data: st.DataObject, events: Rows) -> None:
     queries = data.draw(load)
@@ -40,8 +40,8 @@ def test_every_mode_is_each_query_alone(load: Any, data: st.DataObject, events: 
                 check(queries[number], events, alone_, found[number])
 
 
-@pytest.mark.parametrize("load", LOADS[:1], ids=IDS[:1])
-@examples(8)
+@pytest.mark.parametrize("load", LOADS, ids=IDS)
+@examples(5)
 @given(data=st.data(), events=streams(most=9))
 def test_shared_is_run_s_and_the_oracle_s(load: Any, data: st.DataObject, events: Rows) -> None:
     queries = data.draw(load)

@@ -1,10 +1,12 @@
 """Who shares a burst: the benefit model (HAMLET Def. 4.2) and the choice of queries (§4.3).
 
 Queries with the same condition on the burst's type always go together: a *class*, known by its
-letter. Of the plans in Figure 7 only those of levels 1 and 2 are looked at:
+letter. Few of the plans in Figure 7 are looked at, one for each class that brings snapshots:
 
 1. classes that bring no snapshots of their own are shared (Theorem 4.3);
-2. each other class is shared if that is cheaper than all but it (Theorem 4.5);
+2. each other class, those with most snapshots first, is shared if that costs no more than the rest
+   without it (Theorem 4.5, against who is left: a class with many snapshots makes sharing dear for
+   all, and by the theorem's letter would take others with it that are better off sharing);
 3. what is left is shared if it costs less than each query on its own.
 """
 
@@ -66,20 +68,25 @@ def choose(
     whole = shared_cost(costs, b, grown, snapshots, every)
     kept = sharing
     left = every
-    gone = 0.0
+    rest = snapshots
     todo = differ
     while todo != 0:
         bit = lowest(todo)
-        todo &= todo - one
-        fewer = snapshots - unique[bit]
+        others = todo & (todo - one)
+        while others != 0:
+            other = lowest(others)
+            others &= others - one
+            if unique[other] > unique[bit]:
+                bit = other
+        todo &= ~(one << np.uint64(bit))
+        # Snapshots that several classes bring go with the last of them.
+        fewer = 0.0 if kept & differ == one << np.uint64(bit) else rest - unique[bit]
         grown = s_p + fewer if costs.column > 0 else s_p
-        without = shared_cost(costs, b, grown, fewer, every - weight[bit])
+        without = shared_cost(costs, b, grown, fewer, left - weight[bit])
         if whole > without + alone_cost(costs, b, weight[bit]):
             kept &= ~(one << np.uint64(bit))
             left -= weight[bit]
-            gone += unique[bit]
-    # Snapshots of classes that went together are gone with them: at most those seen here remain.
-    rest = 0.0 if kept & differ == 0 else snapshots - gone
+            rest, whole = fewer, without
     grown = s_p + rest if costs.column > 0 else s_p
     if left < 2 or shared_cost(costs, b, grown, rest, left) >= alone_cost(costs, b, left):
         return np.uint64(0)
@@ -116,5 +123,43 @@ def choose_all(
             differ[piece],
             float(snapshots[piece]),
             nobody if row[piece] < 0 else unique[row[piece]],
+        )
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def choose_windows(
+    costs: Costs,
+    events: Ints,
+    graphlets: Ints,
+    snapshots: Ints,
+    unique: NDArray[np.int32],
+    sharing: np.uint64,
+    every: float,
+    weight: Floats,
+) -> Words:
+    """The same for whole windows of one E+ with a comparison inside.
+
+    Every event looks back in the logarithm of the events, and its expression has a coefficient per
+    snapshot of the window so far.
+    """
+    chosen = np.zeros(events.shape[0], np.uint64)
+    for window in range(events.shape[0]):
+        differ = np.uint64(0)
+        for bit in range(64):
+            if (sharing >> np.uint64(bit)) & np.uint64(1) and unique[window, bit] > 0:
+                differ |= np.uint64(1) << np.uint64(bit)
+        if snapshots[window] > 0 and differ == 0:
+            differ = sharing
+        chosen[window] = choose(
+            costs,
+            events[window] * np.log2(2.0 + events[window]),
+            float(graphlets[window]),
+            sharing,
+            every,
+            weight,
+            differ,
+            float(snapshots[window]),
+            unique[window],
         )
     return chosen

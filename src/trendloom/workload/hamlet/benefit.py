@@ -65,19 +65,21 @@ class Choice:
 
 def choose_queries(
     queries: Iterable[int],
-    introduces: Callable[[int], bool],
+    snapshots: Callable[[int], int],
     cost_shared: Callable[[frozenset[int]], float],
     cost_alone: Callable[[frozenset[int]], float],
 ) -> Choice:
-    """The plan of least cost, from levels 1 and 2 of the search space only (§4.3).
+    """A plan from few of the search space (§4.3); `snapshots` that only this query introduces.
 
-    Queries that introduce no snapshots share (Theorem 4.3). Every other one shares if the plan of
-    level 1 is no dearer than that of level 2 which leaves it out (Theorem 4.5).
+    Queries that introduce no snapshots share (Theorem 4.3). Every other one shares if that is no
+    dearer than to leave it out (Theorem 4.5), those with most snapshots first: under Equation 7 a
+    query with many snapshots makes sharing dear for all, so that by level 2 alone, against the plan
+    that shares everything, others would leave too although they gain by sharing with the rest.
     """
-    every = frozenset(queries)
-    candidates = [q for q in sorted(every) if introduces(q)]
-    whole = cost_shared(every)
-    leaving = frozenset(
-        q for q in candidates if whole > cost_shared(every - {q}) + cost_alone(frozenset({q}))
-    )
-    return Choice(every - leaving, leaving, 1 + len(candidates))
+    every = sharing = frozenset(queries)
+    candidates = sorted((q for q in every if snapshots(q) > 0), key=lambda q: (-snapshots(q), q))
+    for q in candidates:
+        rest = sharing - {q}
+        if cost_shared(sharing) > cost_shared(rest) + cost_alone(frozenset({q})):
+            sharing = rest
+    return Choice(sharing, every - sharing, 1 + len(candidates))

@@ -87,7 +87,10 @@ def decide(pieces: Pieces, by: Classes, mode: Mode, costs: Costs) -> tuple[Words
         case Mode.NEVER:
             chosen = np.zeros_like(could)
     elapsed = time.perf_counter() - started
-    split, merged = _changes(pieces.kind, chosen, could)
+    split = merged = 0
+    for kind in np.unique(pieces.kind[could != 0]):
+        left, joined = changes(chosen[pieces.kind == kind])
+        split, merged = split + left, merged + joined
     return chosen, Metrics(
         bursts=int((could != 0).sum()),
         shared=int((chosen != 0).sum()),
@@ -98,11 +101,7 @@ def decide(pieces: Pieces, by: Classes, mode: Mode, costs: Costs) -> tuple[Words
     )
 
 
-def _changes(kind: NDArray[np.int64], chosen: Words, could: Words) -> tuple[int, int]:
-    """Classes that left and that joined, from one burst of a type to its next."""
-    split = merged = 0
-    for one in np.unique(kind[could != 0]):
-        mine = chosen[kind == one]
-        split += int(np.bitwise_count(mine[:-1] & ~mine[1:]).sum())
-        merged += int(np.bitwise_count(mine[1:] & ~mine[:-1]).sum())
-    return split, merged
+def changes(chosen: Words) -> tuple[int, int]:
+    """Classes that left and that joined, from one burst to the next."""
+    split = int(np.bitwise_count(chosen[:-1] & ~chosen[1:]).sum())
+    return split, int(np.bitwise_count(chosen[1:] & ~chosen[:-1]).sum())

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.engine.lanes import TRENDS
-from trendloom.engine.numbers import Doubles
 from trendloom.engine.setting import Setting
-from trendloom.engine.slots import Slots
 from trendloom.engine.windows import Windows
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, fold_bursts
 from trendloom.kernels.scaled import RADIX
 from trendloom.workload.hamlet import calibration
 from trendloom.workload.hamlet.benefit import Mode
 from trendloom.workload.hamlet.bursts import Classes, cut, decide
+from trendloom.workload.hamlet.found import as_slots, overlap
 from trendloom.workload.hamlet.metrics import Metrics
 from trendloom.workload.hamlet.net import wire
+from trendloom.workload.hamlet.pairs import fold_pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.engine.lanes import Lane
-    from trendloom.engine.numbers import Column
+    from trendloom.engine.slots import Slots
     from trendloom.engine.windows import Runs
     from trendloom.kernels.burst_choice import Costs
     from trendloom.workload.hamlet.joint import Joint
@@ -94,6 +92,7 @@ class Sharing:
         metrics = Metrics()
         for lot, wiring in self._lots:
             metrics += self._fold(chunk, words, lot, wiring, found, slots)
+        metrics += fold_pairs_of(self, chunk, words, found, slots)
         done = [one for one in slots if one is not None]
         assert len(done) == len(found), "every query has slots"
         metrics = replace(metrics, seconds=time.perf_counter() - started)
@@ -127,8 +126,9 @@ class Sharing:
         runs: list[Runs],
         slots: list[Slots | None],
     ) -> Metrics:
+        words = words & wiring.letters
         mine = [runs[k] for k in lot]
-        by = Classes.of(wiring, [_overlap(self.windows[k]) for k in lot])
+        by = Classes.of(wiring, [overlap(self.windows[k]) for k in lot])
         pieces = cut(chunk, words, mine, wiring, by)
         x = wiring.inputs(chunk)
         # A burst's map is made of plain doubles; larger inputs go event by event, with exponents.
@@ -164,17 +164,6 @@ class Sharing:
             events_once=int(tally[ONCE]),
             events_per_query=int(tally[EACH]),
         )
-
-
-def as_slots(lanes: Sequence[Lane], m: NDArray[np.float64], e: Ints) -> Slots:
-    columns: dict[Lane, Column] = {
-        lane: Doubles(m[:, k], e[:, k]) for k, lane in enumerate((TRENDS, *lanes))
-    }
-    return Slots(np.arange(len(m)), (), columns[TRENDS].nonzero, columns, {})
-
-
-def _overlap(windows: Windows) -> float:
-    return max(1.0, windows.within / windows.slide) if windows.slide else 1.0
 
 
 def _most_open(first: Ints, last: Ints) -> int:

@@ -15,11 +15,15 @@ from trendloom.engine.lanes import Extremum, Sum, lanes_of
 from trendloom.language.nodes import Aggregate, Semantics
 from trendloom.pattern.automaton import DEAD, START
 from trendloom.pattern.folding import fold_guards
+from trendloom.plan.lookups import lookup_of
+from trendloom.plan.pairs import Op
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
     from trendloom.pattern.folding import Folding
+    from trendloom.plan.lookups import Comparison
     from trendloom.plan.plan import Part, Plan
+ORDERS = (Op.LT, Op.LE, Op.GT, Op.GE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,22 @@ class Member:
         return len(self.part.bits)
 
     @property
+    def paired(self) -> str | None:
+        """The type of the E+ with a condition inside."""
+        return next((n for n, i in self.intakes.items() if i.adjacent is not None), None)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The condition inside E+, if it is one comparison other than = and <>."""
+        if self.paired is None:
+            return None
+        letter = self.intakes[self.paired].letter
+        lookup = lookup_of(self.part.programs[self.part.adjacent[letter, letter]])
+        if lookup is None or lookup.equalities or lookup.comparison is None:
+            return None
+        return lookup.comparison if lookup.comparison.op in ORDERS else None
+
+    @property
     def kleene(self) -> tuple[str, ...]:
         """The types E of its sharable sub-patterns E+ (Def. 3.1)."""
         return tuple(name for name, intake in self.intakes.items() if intake.own is not None)
@@ -90,6 +110,8 @@ def member_of(plan: Plan) -> Member | str:
         return "a condition between events other than consecutive ones of one E+"
     if len(part.adjacent) > 1:
         return "conditions inside more than one E+"
+    if part.adjacent and member.comparison is None:
+        return "a condition inside E+ that is more than one comparison"
     return member
 
 

@@ -36,6 +36,13 @@ class Wiring:
     types: tuple[str, ...]
     type_of_bit: NDArray[np.int64]
 
+    @property
+    def letters(self) -> np.uint64:
+        """Bits of the members' letters."""
+        return np.uint64(
+            np.bitwise_or.reduce(np.uint64(1) << self.net.letter_bit.astype(np.uint64))
+        )
+
     def inputs(self, chunk: Chunk) -> NDArray[np.float64]:
         """[feed, event]; 0 for nulls."""
         rows = np.zeros((len(self.feeds), len(chunk)))
@@ -88,8 +95,9 @@ def wire(
             intake[query, name] = len(intakes)
             own = member.steps[one.letter]
             head = [letters[letter], int(one.own is not None), int(own[0].begins)]
-            head += [len(own[0].sources), len(own)]
-            intakes.append([head, list(own[0].sources), [s.target for s in own], rows[letter]])
+            sources_ = [c for c in own[0].sources if one.adjacent is None or c != one.own]
+            head += [len(sources_), len(own)]
+            intakes.append([head, sources_, [s.target for s in own], rows[letter]])
             type_feeds[name].update(dict.fromkeys(row for row in rows[letter] if row >= 0))
     width = max(len(one) + 1 for one in lanes)
     fed_by = np.array([_padded(row, width) for row in rows], np.int64)

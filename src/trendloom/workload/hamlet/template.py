@@ -93,12 +93,11 @@ def merge(plans: Sequence[Plan]) -> Template:
             lot.append((number, member))
     groups = []
     for lot in lots:
-        group = _group(lot)
-        if group.kleene:
-            groups.append(group)
-        else:
-            reason = "no other query has its E+"
-            alone += [Alone(number, reason) for number in group.queries]
+        shared = {number for one in _group(lot).kleene for number in one.queries}
+        if shared:
+            groups.append(_group([one for one in lot if one[0] in shared]))
+        reason = "no other query has its E+"
+        alone += [Alone(number, reason) for number, _ in lot if number not in shared]
     return Template(tuple(plans), tuple(groups), tuple(sorted(alone, key=lambda a: a.query)))
 
 
