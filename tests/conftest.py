@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HERE = Path(__file__).parent
-MANY_CASES = ("engine", "generated")
+MANY_CASES = ("engine", "generated", "workload")
 """Folders whose tests are about what comes after the scan."""
 
 

@@ -124,6 +124,7 @@ class Workload:
                 outcome.events,
                 outcome.dropped_rows,
                 elapsed,
+                outcome.order,
             )
         some = next(iter(outcomes.values()))
         ordered = {name: results[name] for name in self.queries}

@@ -1,0 +1,365 @@
+"""Bursts of E+ with a comparison between consecutive events, `E.a op NEXT(E).b`.
+
+What an event takes up depends on the values of those before it, the same for all queries. So the
+predecessors are searched once (a Fenwick tree by value), and what is summed is an *expression*: a
+coefficient per snapshot (HAMLET §3.3, Algorithm 1). The queries' values of the snapshots come in
+when others than E read the sum.
+
+1. A snapshot x at graphlet level, of coefficient 1, whenever what E takes up from others changed.
+2. An event that only some queries match gets a snapshot of its own, with its value per query.
+3. Sums of E's attributes are further columns of each snapshot: c_f(e) = Σ c_f + x_f(e) · c_0(e).
+
+One query alone (`direct`) has its own numbers for coefficients, and one snapshot that is 1.
+
+Coefficients are plain doubles. A window in which one grows past LIMIT is given up (`lost`), and the
+engine evaluates it with exponents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from trendloom.kernels.burst_net import (
+    BIT,
+    LISTS,
+    Floats,
+    Ints,
+    Net,
+    Words,
+    finished,
+    give,
+    take_up,
+    walk,
+)
+from trendloom.kernels.burst_pieces import MIXED, Pieces
+from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, apply_piece, blank_vectors
+from trendloom.kernels.scaled import RADIX, plus, times
+
+LIMIT = 2.0**900
+WIDEST = 1 << 23
+"""Coefficients that a window may hold; with more it is lost."""
+
+
+@njit(cache=True, nogil=True)
+def place_events(events: Ints, left: Floats, right: Floats, strict: bool) -> tuple[Ints, Ints]:
+    """Per event its place by left value, from 1 (0: none), and how many places it looks back at."""
+    count = events.shape[0]
+    keys, rows = np.empty(count), np.empty(count, np.int64)
+    known = 0
+    for i in range(count):
+        if not np.isnan(left[events[i]]):
+            keys[known], rows[known] = left[events[i]], i
+            known += 1
+    by_value = np.argsort(keys[:known])
+    in_order = keys[:known][by_value]
+    place, reach = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for at in range(known):
+        place[rows[by_value[at]]] = at + 1
+    for i in range(count):
+        value = right[events[i]]
+        if np.isnan(value):
+            continue
+        lo, hi = 0, known
+        while lo < hi:
+            middle = (lo + hi) >> 1
+            if in_order[middle] < value or (not strict and in_order[middle] == value):
+                lo = middle + 1
+            else:
+                hi = middle
+        reach[i] = lo
+    return place, reach
+
+
+@njit(cache=True, nogil=True)
+def look_back(tree: Floats, stride: int, columns: int, place: int, c: Floats, at: int) -> None:
+    """c[at : at + columns] = the sum of all events in places up to `place`."""
+    for k in range(columns):
+        c[at + k] = 0.0
+    while place > 0:
+        base = place * stride
+        for k in range(columns):
+            c[at + k] += tree[base + k]
+        place &= place - 1
+
+
+@njit(cache=True, nogil=True)
+def enter(
+    tree: Floats, stride: int, columns: int, places: int, place: int, c: Floats, at: int
+) -> None:
+    while 0 < place <= places:
+        base = place * stride
+        for k in range(columns):
+            tree[base + k] += c[at + k]
+        place += place & -place
+
+
+@njit(cache=True, nogil=True)
+def valued(
+    c: Floats,
+    snapshots: int,
+    block: int,
+    column: int,
+    value_m: Floats,
+    value_e: Ints,
+    width: int,
+    lane: int,
+    query: int,
+    queries: int,
+) -> tuple[float, int]:
+    """An expression's value in one lane of a query; `column` is that of the lane's feed, or -1."""
+    m, e = 0.0, 0
+    for s in range(snapshots):
+        base = (s * queries + query) * width
+        tm, te = times(c[s * block], value_m[base + lane], value_e[base + lane])
+        m, e = plus(m, e, tm, te)
+        if column > 0 and c[s * block + column] != 0.0:
+            tm, te = times(c[s * block + column], value_m[base], value_e[base])
+            m, e = plus(m, e, tm, te)
+    return m, e
+
+
+@njit(cache=True, nogil=True)
+def fold_pairs(
+    net: Net,
+    kind: int,
+    direct: bool,
+    words: Words,
+    order: Ints,
+    x: Floats,
+    left: Floats,
+    right: Floats,
+    strict: bool,
+    pieces: Pieces,
+    shared: Words,
+    first: Ints,
+    last: Ints,
+    most: Ints,
+    out_m: Floats,
+    out_e: Ints,
+    lost: NDArray[np.bool_],
+    tally: Ints,
+) -> None:
+    """Window r is pieces `first[r]` to `last[r]`, for all queries of the net; `kind` is E.
+
+    A window has at most `most[r]` snapshots. Out is [window, query, lane].
+    """
+    intake, intakes, room = net.intake, net.intakes, net.room
+    queries = net.width.shape[0]
+    vectors, size = blank_vectors(net, queries, 1, x.shape[0])
+    width = vectors.sum_m.shape[0]
+    m, e, sum_m, sum_e = vectors.m, vectors.e, vectors.sum_m, vectors.sum_e
+    all_m, all_e = vectors.all_m, vectors.all_e
+    everyone = np.uint64(0)
+    for query in range(queries):
+        vectors.open[query, 0] = query * size
+        vectors.held[query] = 1
+        everyone |= np.uint64(1) << np.uint64(intakes[intake[query, kind], BIT])
+    # Columns of a snapshot, and which of them each query's lane is fed from.
+    feeds = net.type_feed[net.type_feed_start[kind] : net.type_feed_start[kind + 1]]
+    block = width if direct else 1 + feeds.shape[0]
+    row = np.full(block, -1, np.int64)
+    column = np.full((queries, width), -1, np.int64)
+    for query in range(queries):
+        for lane in range(net.width[query]):
+            mine = intakes[intake[query, kind], LISTS + 2 * room + lane]
+            for f in range(feeds.shape[0]):
+                if mine == feeds[f] and not direct:
+                    row[1 + f] = mine
+                    column[query, lane] = 1 + f
+            if direct:
+                row[lane] = mine
+    fed_columns = np.flatnonzero(row >= 0)
+    for run in range(first.shape[0]):
+        m[:] = 0.0
+        e[:] = 0
+        lo, hi = pieces.lo[first[run]], pieces.hi[last[run]]
+        count, ties, same = 0, 1, 0
+        for event in range(lo, hi):
+            count += words[event] & everyone != 0
+            same = same + 1 if event > lo and order[event] == order[event - 1] else 1
+            ties = max(ties, same)
+        stride = block if direct else most[run] * block
+        if (count + 1 + ties) * stride > WIDEST or (most[run] * queries * width) > WIDEST:
+            lost[run] = True
+            continue
+        events = np.empty(count, np.int64)
+        at = 0
+        for event in range(lo, hi):
+            if words[event] & everyone != 0:
+                events[at] = event
+                at += 1
+        place, reach = place_events(events, left, right, strict)
+        tree = np.zeros((count + 1) * stride)
+        c, total, entry = np.zeros(ties * stride), np.zeros(stride), np.zeros(stride)
+        room_for = 1 if direct else most[run]
+        value_m = np.zeros(room_for * queries * width)
+        value_e = np.zeros(room_for * queries * width, np.int64)
+        snapshots, current = 0, -1
+        dirty, pending, over = True, False, False
+        at = 0
+        for piece in range(first[run], last[run] + 1):
+            what = pieces.kind[piece]
+            if what not in (kind, MIXED):
+                if pending:
+                    _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
+                           width, size, m, e, all_m, all_e)  # fmt: skip
+                    pending = False
+                apply_piece(
+                    net, words, order, x, pieces.lo[piece], pieces.hi[piece], what,
+                    pieces.untied[piece], shared[piece], vectors, tally,
+                )  # fmt: skip
+                dirty = True
+                continue
+            point = pieces.lo[piece]
+            if direct:
+                tally[EACH] += pieces.hi[piece] - point
+            else:
+                tally[ONCE] += pieces.hi[piece] - point
+            while point < pieces.hi[piece]:
+                after = point + 1
+                while after < pieces.hi[piece] and order[after] == order[point]:
+                    after += 1
+                if what == MIXED and pending:
+                    _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
+                           width, size, m, e, all_m, all_e)  # fmt: skip
+                    pending = False
+                here = at
+                while at < count and events[at] < after:
+                    at += 1
+                if at > here and dirty:
+                    fresh = current < 0 or direct
+                    base = snapshots * queries * width if not direct else 0
+                    old = current * queries * width
+                    for query in range(queries):
+                        take_up(
+                            intakes, intake[query, kind], room, net.width[query], query * size,
+                            m, e, sum_m, sum_e,
+                        )  # fmt: skip
+                        for lane in range(net.width[query]):
+                            k = query * width + lane
+                            if direct:
+                                over = over or sum_e[lane] > 2
+                                entry[lane] = sum_m[lane]
+                                for _ in range(min(sum_e[lane], 2)):
+                                    entry[lane] *= RADIX
+                                continue
+                            fresh = (
+                                fresh
+                                or sum_m[lane] != value_m[old + k]
+                                or sum_e[lane] != value_e[old + k]
+                            )
+                            value_m[base + k], value_e[base + k] = sum_m[lane], sum_e[lane]
+                    if fresh and not direct:
+                        if current >= 0:
+                            entry[current * block] = 0.0
+                        current = snapshots
+                        entry[current * block] = 1.0
+                        snapshots += 1
+                        tally[GRAPHLETS] += 1
+                    dirty = False
+                before = snapshots
+                for i in range(here, at):
+                    event = events[i]
+                    mine = (i - here) * stride
+                    columns = block if direct else before * block
+                    look_back(tree, stride, columns, reach[i], c, mine)
+                    if words[event] & everyone == everyone:
+                        for k in range(columns):
+                            c[mine + k] += entry[k]
+                        for s in range(1 if direct else before):
+                            first_column = mine + s * block
+                            for fed in fed_columns:
+                                c[first_column + fed] += x[row[fed], event] * c[first_column]
+                        for k in range(columns):
+                            over = over or not abs(c[mine + k]) < LIMIT
+                        continue
+                    # A snapshot at event level: its value per query, 0 for those without the event.
+                    tally[EVENTS] += 1
+                    base = snapshots * queries * width
+                    for query in range(queries):
+                        line = intake[query, kind]
+                        matched = (words[event] >> np.uint64(intakes[line, BIT])) & np.uint64(1)
+                        for lane in range(net.width[query]):
+                            k = base + query * width + lane
+                            value_m[k], value_e[k] = 0.0, 0
+                            if matched == 0:
+                                continue
+                            now = (current * queries + query) * width + lane
+                            vm, ve = valued(
+                                c[mine : mine + columns], before, block, column[query, lane],
+                                value_m, value_e, width, lane, query, queries,
+                            )  # fmt: skip
+                            vm, ve = plus(vm, ve, value_m[now], value_e[now])
+                            feed = intakes[line, LISTS + 2 * room + lane]
+                            if feed >= 0:
+                                zero = base + query * width
+                                tm, te = times(x[feed, event], value_m[zero], value_e[zero])
+                                vm, ve = plus(vm, ve, tm, te)
+                            value_m[k], value_e[k] = vm, ve
+                    for k in range(columns):
+                        c[mine + k] = 0.0
+                    c[mine + snapshots * block] = 1.0
+                    snapshots += 1
+                if what == MIXED:
+                    for query in range(queries):
+                        walk(
+                            net, query, words, everyone, order, x, point, after, query * size,
+                            m, e, vectors.fresh_m, vectors.fresh_e, sum_m, sum_e,
+                        )  # fmt: skip
+                    dirty = True
+                columns = block if direct else snapshots * block
+                for i in range(here, at):
+                    mine = (i - here) * stride
+                    enter(tree, stride, columns, count, place[i], c, mine)
+                    for k in range(columns):
+                        total[k] += c[mine + k]
+                    pending = True
+                point = after
+                if over:
+                    break
+            if over:
+                break
+        if over:
+            lost[run] = True
+            continue
+        if pending:
+            _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
+                   width, size, m, e, all_m, all_e)  # fmt: skip
+        for query in range(queries):
+            finished(net, query, query * size, m, e, out_m[run, query], out_e[run, query])
+
+
+@njit(cache=True, nogil=True)
+def _flush(
+    net: Net,
+    kind: int,
+    direct: bool,
+    total: Floats,
+    snapshots: int,
+    block: int,
+    column: Ints,
+    value_m: Floats,
+    value_e: Ints,
+    width: int,
+    size: int,
+    m: Floats,
+    e: Ints,
+    all_m: Floats,
+    all_e: Ints,
+) -> None:
+    """Adds what E's events have made since the last time to every query's cells."""
+    queries = net.width.shape[0]
+    for query in range(queries):
+        mine = net.width[query]
+        for lane in range(mine):
+            if direct:
+                all_m[lane], all_e[lane] = times(total[lane], 1.0, 0)
+            else:
+                all_m[lane], all_e[lane] = valued(
+                    total, snapshots, block, column[query, lane], value_m, value_e,
+                    width, lane, query, queries,
+                )  # fmt: skip
+        give(net.intakes, net.intake[query, kind], net.room, mine, all_m, all_e, query * size, m, e)
+    total[:] = 0.0

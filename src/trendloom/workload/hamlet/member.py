@@ -1,0 +1,183 @@
+"""A query as a member of a workload: what a burst of one type does to its cells.
+
+In the algebra of the engine an event adds `begins + Σ sources` to some cells. Where all targets of
+a letter have the same sources, and no source but one is a target itself, a burst of the letter
+changes nothing but those targets, and everything that it adds is a multiple of what the first event
+adds: the snapshot x of HAMLET's Table 3. That multiple is the same for all queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trendloom.engine.lanes import Extremum, Sum, lanes_of
+from trendloom.language.nodes import Aggregate, Semantics
+from trendloom.pattern.automaton import DEAD, START
+from trendloom.pattern.folding import fold_guards
+from trendloom.plan.lookups import lookup_of
+from trendloom.plan.pairs import Op
+from trendloom.plan.plan import WindowStrategy
+
+if TYPE_CHECKING:
+    from trendloom.pattern.folding import Folding
+    from trendloom.plan.lookups import Comparison
+    from trendloom.plan.plan import Part, Plan
+ORDERS = (Op.LT, Op.LE, Op.GT, Op.GE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one event of a letter adds to `target`: the empty trend, if `begins`, and `sources`."""
+
+    target: int
+    begins: bool
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The only letter of its type, in the form that a burst can be shared in."""
+
+    letter: int
+    own: int | None
+    """The source that is a target too: E+. None: an event of this type is taken once."""
+    adjacent: str | None = None
+    """The condition between consecutive events of E+, in words that are equal if they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A query that can share: one part, any-match, sums only."""
+
+    plan: Plan
+    folding: Folding
+    steps: tuple[tuple[Step, ...], ...]
+    """Per letter; none for negated ones."""
+    intakes: dict[str, Intake]
+    """By event type."""
+
+    @property
+    def part(self) -> Part:
+        return self.plan.parts[0]
+
+    def type_of(self, letter: int) -> str:
+        return self.plan.scan.letters[self.part.bits[letter][0]].type
+
+    @property
+    def letters(self) -> int:
+        return len(self.part.bits)
+
+    @property
+    def paired(self) -> str | None:
+        """The type of the E+ with a condition inside."""
+        return next((n for n, i in self.intakes.items() if i.adjacent is not None), None)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The condition inside E+, if it is one comparison other than = and <>."""
+        if self.paired is None:
+            return None
+        letter = self.intakes[self.paired].letter
+        lookup = lookup_of(self.part.programs[self.part.adjacent[letter, letter]])
+        if lookup is None or lookup.equalities or lookup.comparison is None:
+            return None
+        return lookup.comparison if lookup.comparison.op in ORDERS else None
+
+    @property
+    def kleene(self) -> tuple[str, ...]:
+        """The types E of its sharable sub-patterns E+ (Def. 3.1)."""
+        return tuple(name for name, intake in self.intakes.items() if intake.own is not None)
+
+
+def member_of(plan: Plan) -> Member | str:
+    """The member, or why the query goes alone."""
+    reason = _refusal(plan)
+    if reason is not None:
+        return reason
+    part = plan.parts[0]
+    folding = fold_guards(part.automaton, part.negated, plan.semantics, trailing=True)
+    if folding is None:
+        return "a guard that clearing cells cannot express"
+    steps = tuple(_steps(folding, letter) for letter in range(len(part.bits)))
+    member = Member(plan, folding, steps, {})
+    types = [member.type_of(letter) for letter in range(member.letters)]
+    for letter, name in enumerate(types):
+        if types.count(name) == 1 and (intake := _intake(member, letter)) is not None:
+            member.intakes[name] = intake
+    loops = {(i.letter, i.letter) for i in member.intakes.values() if i.adjacent is not None}
+    if set(part.adjacent) - loops:
+        return "a condition between events other than consecutive ones of one E+"
+    if len(part.adjacent) > 1:
+        return "conditions inside more than one E+"
+    if part.adjacent and member.comparison is None:
+        return "a condition inside E+ that is more than one comparison"
+    return member
+
+
+def _refusal(plan: Plan) -> str | None:
+    lanes = {
+        lane
+        for output in plan.outputs
+        if isinstance(output.value, Aggregate)
+        for lane in lanes_of(plan, output.value)
+    }
+    checks = (
+        (plan.semantics is not Semantics.ANY, f"{plan.semantics.value} instead of any-match"),
+        (len(plan.all_parts) > 1, "AND"),
+        (any(part.bindings for part in plan.parts), "an anchor, or grouping by a variable"),
+        (
+            plan.strategy not in (WindowStrategy.WHOLE, WindowStrategy.SLIDING),
+            "a window without panes",
+        ),
+        (not plan.exponential, "no Kleene pattern"),
+        (any(isinstance(lane, Extremum) for lane in lanes), "MIN or MAX"),
+        (any(isinstance(lane, Sum) and lane.distinct for lane in lanes), "DISTINCT"),
+        (any(isinstance(lane, Sum) and lane.centred for lane in lanes), "a variance"),
+        (plan.scan.keep_unmatched, "rows that match nothing"),
+    )
+    return next((reason for bad, reason in checks if bad), None)
+
+
+def _steps(folding: Folding, letter: int) -> tuple[Step, ...]:
+    by_target: dict[int, list[int]] = {}
+    for arrow in folding.arrows:
+        if arrow.variable == letter and arrow.target != DEAD:
+            by_target.setdefault(arrow.target, []).append(arrow.source)
+    return tuple(
+        Step(target, START in sources, tuple(sorted(s for s in sources if s != START)))
+        for target, sources in sorted(by_target.items())
+    )
+
+
+def _intake(member: Member, letter: int) -> Intake | None:
+    steps = member.steps[letter]
+    if not steps or member.folding.clears[letter]:
+        return None
+    if len({(step.begins, step.sources) for step in steps}) > 1:
+        return None
+    own = {step.target for step in steps} & set(steps[0].sources)
+    if len(own) > 1:
+        return None
+    part = member.part
+    adjacent = None
+    if (letter, letter) in part.adjacent:
+        loop = next(iter(own), None)
+        if loop is None or any(loop in cleared for cleared in member.folding.clears):
+            return None
+        adjacent = _words(member, part.adjacent[letter, letter])
+    return Intake(letter, next(iter(own), None), adjacent)
+
+
+def _words(member: Member, program: int) -> str:
+    """The program with its columns written out, so that equal conditions have equal words."""
+    part, operands = member.part, member.plan.scan.operands
+    words = []
+    for op, argument in part.programs[program]:
+        text = op.name
+        if text in ("LEFT", "RIGHT"):
+            text += f"({operands[part.columns[argument].operand].tree.sql()})"
+        elif text == "CONSTANT":
+            text = str(part.constants[argument])
+        words.append(text)
+    return " ".join(words)

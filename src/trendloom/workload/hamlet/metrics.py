@@ -1,0 +1,40 @@
+"""What sharing did: counted while the bursts were evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Counts of one run, or of several added up."""
+
+    bursts: int = 0
+    """Bursts that two queries or more could share."""
+    shared: int = 0
+    """Of these, how many some queries did share,"""
+    partly_shared: int = 0
+    """and of these, how many not all that could."""
+    split: int = 0
+    """Classes of queries that left, from a burst of the type to its next (§4.2),"""
+    merged: int = 0
+    """and that joined them."""
+    snapshots: int = 0
+    """Values kept per query: at the begin of shared graphlets, and at single events."""
+    event_snapshots: int = 0
+    """Those at single events, which some of the sharing queries match and others do not."""
+    events_once: int = 0
+    """Events of shared bursts, each processed once for all who share."""
+    events_per_query: int = 0
+    """Events times the queries (and open windows) that each was processed for on its own."""
+    fallbacks: int = 0
+    """Windows of queries whose counts were too large for expressions and went alone."""
+    decision_seconds: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Metrics) -> Metrics:
+        return Metrics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def decision_share(self) -> float:
+        return self.decision_seconds / self.seconds if self.seconds else 0.0

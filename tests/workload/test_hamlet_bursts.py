@@ -1,0 +1,51 @@
+"""Whoever shares a burst, every query has the rows that it has alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hamlet_runs import Rows, alone, join, together
+from hamlet_streams import streams, workloads
+from hypothesis import given
+from hypothesis import strategies as st
+
+from against_oracle import examples
+from trendloom.kernels.burst_choice import Costs
+from trendloom.testing import naive, same_rows
+from trendloom.workload.hamlet.benefit import Mode
+
+EAGER = Costs(event=1.0, column=0.1, snapshot=2.0, query=0.1, alone=1.0)
+"""So that small bursts are shared too, some by some."""
+LOADS = [workloads(), workloads("B.p > NEXT(B).p"), workloads("B.p <= NEXT(B).k")]
+IDS = ["free", "falling", "two columns"]
+
+
+def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:
+    keys = ["g"] if "GROUP-BY" in query else []
+    difference = same_rows(expected, rows, keys=keys)
+    assert difference is None, f"{query}\n{events}\n{difference}"
+
+
+@pytest.mark.parametrize("load", LOADS, ids=IDS)
+@examples(25)
+@given(data=st.data(), events=streams())
+def test_every_mode_is_each_query_alone(load: Any, data: st.DataObject, events: Rows) -> None:
+    queries = data.draw(load)
+    for joined in join(queries, events):
+        expected = [joined.alone(place) for place in range(len(joined.group.queries))]
+        for mode in Mode:
+            found, _ = joined.together(mode, costs=(EAGER, EAGER))
+            for number, alone_ in zip(joined.group.queries, expected, strict=True):
+                check(queries[number], events, alone_, found[number])
+
+
+@pytest.mark.parametrize("load", LOADS, ids=IDS)
+@examples(5)
+@given(data=st.data(), events=streams(most=9))
+def test_shared_is_run_s_and_the_oracle_s(load: Any, data: st.DataObject, events: Rows) -> None:
+    queries = data.draw(load)
+    found, _ = together(queries, events, costs=(EAGER, EAGER))
+    for number, rows in found.items():
+        check(queries[number], events, alone(queries[number], events), rows)
+        check(queries[number], events, naive(queries[number], events), rows)

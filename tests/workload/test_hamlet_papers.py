@@ -1,0 +1,208 @@
+"""HAMLET's worked examples: shared propagation, snapshots, decisions, and the pruned search."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hamlet_runs import alone, join, planned, together
+
+from trendloom.kernels.burst_choice import Costs, choose
+from trendloom.testing import stream
+from trendloom.workload.hamlet.benefit import (
+    BurstFacts,
+    Mode,
+    benefit,
+    choose_queries,
+    non_shared,
+    shared,
+)
+from trendloom.workload.hamlet.template import merge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Q1 = "RETURN COUNT(*) PATTERN SEQ(A, B+)"
+Q2 = "RETURN COUNT(*) PATTERN SEQ(C, B+)"
+STARTS = "a1 a2 c2"
+B3 = "b3 b4 b5 b6"
+LATER = "a7 a8 c7 c8 c9"
+FIRST_OF_B6 = "b10"
+
+
+def counts(words: str, queries: tuple[str, ...] = (Q1, Q2), mode: Mode = Mode.ALWAYS) -> list[int]:
+    found, _ = together(queries, stream(words), mode)
+    return [int(rows[0]["COUNT(*)"]) if rows else 0 for _, rows in sorted(found.items())]
+
+
+def test_table_3_the_snapshot_doubles_from_event_to_event() -> None:
+    words = B3.split()
+    made = [counts(f"{STARTS} {' '.join(words[:n])}") for n in range(1, 5)]
+    steps = np.diff([[0, 0], *made], axis=0)
+    x = np.array([2, 1])
+    assert (steps == [x, 2 * x, 4 * x, 8 * x]).all()
+    _, metrics = together((Q1, Q2), stream(f"{STARTS} {B3}"), Mode.ALWAYS)
+    assert (metrics.snapshots, metrics.event_snapshots) == (1, 0)
+
+
+def test_table_4_the_second_graphlet_has_one_new_snapshot() -> None:
+    before = counts(f"{STARTS} {B3} {LATER}")
+    after = counts(f"{STARTS} {B3} {LATER} {FIRST_OF_B6}")
+    assert [b - a for a, b in zip(before, after, strict=True)] == [34, 19]
+    _, metrics = together((Q1, Q2), stream(f"{STARTS} {B3} {LATER} {FIRST_OF_B6}"), Mode.ALWAYS)
+    assert metrics.snapshots == 2
+
+
+def test_an_event_that_one_query_misses_is_a_snapshot() -> None:
+    """As Example 3.12, with the query's own condition on b5 instead of on an edge to it."""
+    words = "a1 a2 c2 b3:k=1 b4:k=1 b5:k=0 b6:k=1"
+    queries = (Q1, f"{Q2} WHERE B.k > 0")
+    found, metrics = together(queries, stream(words), Mode.ALWAYS)
+    assert [found[n][0]["COUNT(*)"] for n in (0, 1)] == [30, 7]
+    assert (metrics.snapshots, metrics.event_snapshots) == (2, 1)
+    for number, text in enumerate(queries):
+        assert found[number] == alone(text, stream(words))
+
+
+def test_expressions_keep_their_snapshots_apart() -> None:
+    """With a condition inside B+, what came with x and what came with y stay apart (4x + z)."""
+    words = "a1 c1 b2:k=3 b3:k=2 a4 b5:k=1 b6:k=4 c7 b8:k=0"
+    inside = "WHERE B.k > NEXT(B).k"
+    queries = (f"{Q1} {inside}", f"{Q2} {inside}")
+    found, metrics = together(queries, stream(words), Mode.ALWAYS)
+    for number, text in enumerate(queries):
+        assert found[number] == alone(text, stream(words))
+    assert (metrics.snapshots, metrics.event_snapshots) == (3, 0)
+
+
+# Figure 6: q1 and q2 share B+; t = 2 types each.
+EQUATIONS = {
+    "8, share": (BurstFacts(b=4, n=7, g=4, t=2), 1, 1, (44, 56, 12)),
+    "9, split": (BurstFacts(b=4, n=11, g=8, t=2), 1, 2, (120, 88, -32)),
+    "10, merge": (BurstFacts(b=4, n=15, g=4, t=2), 1, 1, (76, 120, 44)),
+}
+
+
+@pytest.mark.parametrize(("facts", "s_c", "s_p", "costs"), EQUATIONS.values(), ids=EQUATIONS)
+def test_equations_8_to_10(
+    facts: BurstFacts, s_c: int, s_p: int, costs: tuple[int, int, int]
+) -> None:
+    assert (
+        shared(facts, k=2, s_c=s_c, s_p=s_p),
+        non_shared(facts, k=2),
+        benefit(facts, k=2, s_c=s_c, s_p=s_p),
+    ) == costs
+
+
+def test_figure_7_three_plans_of_twelve_are_considered() -> None:
+    """Queries 1 and 3 bring no snapshots. Sharing 2 is beneficial, sharing 4 is not: (123)(4).
+
+    Against the plan that shares all, 2 would not be worth sharing, because 4 is in it.
+    """
+    snapshots = {1: 0, 2: 1, 3: 0, 4: 6}
+    facts = BurstFacts(b=4, n=10, g=4, t=2)
+
+    def cost(queries: frozenset[int]) -> float:
+        s_c = sum(snapshots[q] for q in queries)
+        return shared(facts, k=len(queries), s_c=s_c, s_p=1)
+
+    def each(queries: frozenset[int]) -> float:
+        return non_shared(facts, k=len(queries))
+
+    choice = choose_queries([1, 2, 3, 4], snapshots.__getitem__, cost, each)
+    assert (choice.sharing, choice.alone) == (frozenset({1, 2, 3}), frozenset({4}))
+    assert choice.considered == 3
+    every = frozenset(snapshots)
+    plans = [frozenset(some) for n in range(2, 5) for some in combinations(every, n)]
+    least = min([each(every), *(cost(plan) + each(every - plan) for plan in plans)])
+    assert cost(choice.sharing) + each(choice.alone) == least
+
+
+def _cost(b: int, costs: Costs, unique: NDArray[np.int32], queries: frozenset[int]) -> float:
+    s_c = int(sum(unique[q] for q in queries))
+    k = len(queries)
+    return b * costs.event + s_c * k * costs.snapshot + k * costs.query
+
+
+def _each(b: int, costs: Costs, queries: frozenset[int]) -> float:
+    return len(queries) * b * costs.alone
+
+
+def test_the_kernel_chooses_as_the_definition_does() -> None:
+    """Four classes of one query each, as in Figure 7, under costs of the paper's form."""
+    chance = np.random.default_rng(5)
+    for _ in range(200):
+        b = int(chance.integers(1, 20))
+        costs = Costs(*chance.uniform(0.1, 3.0, 5))._replace(column=0.0)
+        unique = np.zeros(64, np.int32)
+        unique[1:4] = chance.integers(0, 4, 3)
+        differ = sum(1 << k for k in range(4) if unique[k])
+
+        cost = partial(_cost, b, costs, unique)
+        each = partial(_each, b, costs)
+        choice = choose_queries(range(4), lambda q, own=unique: int(own[q]), cost, each)
+        sharing = choice.sharing
+        if len(sharing) < 2 or cost(sharing) >= each(sharing):
+            sharing = frozenset()
+        kept = choose(
+            costs, float(b), 1.0, np.uint64(15), 4.0, np.ones(64), np.uint64(differ),
+            float(unique.sum()), unique,
+        )  # fmt: skip
+        assert {k for k in range(4) if int(kept) >> k & 1} == set(sharing)
+
+
+def test_figure_3_the_merged_template() -> None:
+    template = merge([planned(Q1), planned(Q2)])
+    (group,) = template.groups
+    labels = {(t.source, t.target): t.queries for t in group.transitions}
+    assert labels == {
+        (None, "A"): (0,),
+        ("A", "B"): (0,),
+        (None, "C"): (1,),
+        ("C", "B"): (1,),
+        ("B", "B"): (0, 1),
+    }
+    assert [(k.type, k.queries) for k in group.kleene] == [("B", (0, 1))]
+
+
+def test_panes_are_the_gcd_of_all_sizes_and_slides() -> None:
+    """§3.1: 10 minutes every 5 and 15 minutes every 5 have panes of 5 minutes."""
+    texts = [f"{Q1} WITHIN 10 min SLIDE 5 min", f"{Q2} WITHIN 15 min SLIDE 5 min"]
+    (group,) = merge([planned(text) for text in texts]).groups
+    assert group.pane == 5 * 60 * 10**9
+
+
+def test_counts_beyond_doubles() -> None:
+    """1,500 b's: 2**1500 is no double; with a condition inside, the window goes to the engine."""
+    events = [{"type": "A", "time": 0, "k": 0}, {"type": "C", "time": 0, "k": 0}]
+    events += [{"type": "B", "time": n, "k": n} for n in range(1, 1501)]
+    log = "RETURN LOG2(COUNT(*)) PATTERN"
+    queries = [f"{log} SEQ(A, B+)", f"{log} SEQ(C, B+)"]
+    inside = [f"{text} WHERE B.k < NEXT(B).k" for text in queries]
+    for texts, fallbacks in ((queries, 0), (inside, 2)):
+        (joined,) = join(texts, events)
+        for mode in Mode:
+            found, metrics = joined.together(mode)
+            assert [found[n][0]["LOG2(COUNT(*))"] for n in (0, 1)] == pytest.approx([1500, 1500])
+            assert metrics.fallbacks == fallbacks
+
+
+def test_who_goes_alone_is_told_why() -> None:
+    texts = [
+        Q1,
+        Q2,
+        "RETURN COUNT(*) PATTERN SEQ(A, B)",
+        "RETURN MAX(B.k) PATTERN B+",
+        "RETURN COUNT(*) PATTERN B+ SEMANTICS skip-till-next-match",
+        "RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE A.k < NEXT(B).k",
+        "RETURN COUNT(*) PATTERN D+",
+    ]
+    template = merge([planned(text) for text in texts])
+    assert [group.queries for group in template.groups] == [(0, 1)]
+    reasons = {one.query: one.reason for one in template.alone}
+    assert sorted(reasons) == [2, 3, 4, 5, 6]
+    assert reasons[2] == "no Kleene pattern"
+    assert reasons[3] == "MIN or MAX"
