@@ -15,7 +15,7 @@ from layers import layered
 from against_oracle import examples
 from trendloom.cet.costs import Prices, atomic_bounds, point_bounds, sizes
 from trendloom.cet.counting import count_trends
-from trendloom.cet.detection import depth_first, stitched
+from trendloom.cet.detection import depth_first, keep, stitched
 from trendloom.cet.partitioning import (
     balanced,
     branch_and_bound,
@@ -45,7 +45,7 @@ def test_every_cut_gives_the_same_trends(graph: Graph, data: st.DataObject) -> N
     assert len(set(expected)) == len(expected)
     places = data.draw(st.sets(st.integers(1, len(graph)), max_size=4)) - {len(graph)}
     bounds = np.array([0, *sorted(places), len(graph)])
-    assert paths(stitched(graph, bounds, MEMORY)) == expected
+    assert paths(stitched(graph, keep(graph, bounds), MEMORY)) == expected
 
 
 @examples(100)
