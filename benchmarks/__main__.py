@@ -31,6 +31,7 @@ NAMES = (
     "contiguous_steps",
     "cogra_figures",
     "threads",
+    "complete_trends",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""
