@@ -32,6 +32,7 @@ NAMES = (
     "cogra_figures",
     "threads",
     "workload_prefixes",
+    "complete_trends",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 HOSTS = ("local",)
 NUMBERS = ("auto", "exact")
 BAD_ROWS = ("error", "drop")
+READING = ("time", "type", "event_type", "tick", "tiebreak", "bad_rows")
+"""Options that say how events are read."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,26 +38,60 @@ class TrendQuery:
         """The syntax tree, with every variable named."""
         return self.plan.query
 
-    def explain(self, format: str = "text") -> str:  # noqa: A002
-        """What will be kept and what it costs: "text", "json" or "mermaid"."""
+    def explain(self, format: str = "text", events: Any = None, **options: Any) -> str:  # noqa: A002
+        """What will be kept and what it costs: "text", "json" or "mermaid".
+
+        Without RETURN, and with events and the options of `trends`, also what is expected of these
+        events: graphs, the number of trends, the algorithm, where it cuts, and what that holds.
+        """
         from trendloom.plan.explain import explain
 
-        return explain(self.plan, format)
+        if events is None:
+            return explain(self.plan, format)
+        if not self.plan.lists or format != "text":
+            raise TrendloomError(
+                "Events are looked at only to explain, as text, how their trends are listed.",
+                remedy="Leave events out, or RETURN.",
+            )
+        found, survey = _listing(self, events, None, options)
+        survey()
+        return found.explain()
 
     def __repr__(self) -> str:
         return f"TrendQuery({self.text!r})"
 
 
 def query(text: str | Query) -> TrendQuery:
-    """Parse and check a query. Errors point at the place in the text."""
+    """Parse and check a query. Errors point at the place in the text.
+
+    With RETURN it is for `run` and its likes, without for `trends`.
+    """
     from trendloom.plan.planner import plan
 
-    if not isinstance(text, str | Query):
-        raise TrendloomError(
-            f"A query is text, not {text.__class__.__name__}.",
-            remedy="Pass the query first, then the events.",
-        )
-    return TrendQuery(plan(parse(text) if isinstance(text, str) else text))
+    tree = _tree(text)
+    return TrendQuery(plan(tree, listing=not tree.returns))
+
+
+def aggregation(query: str | Query | TrendQuery) -> TrendQuery:
+    """`query` for those that aggregate: one without RETURN is refused."""
+    from trendloom.plan.planner import plan
+
+    if isinstance(query, TrendQuery) and not query.plan.lists:
+        return query
+    return TrendQuery(plan(_tree(query)))
+
+
+def _tree(query: str | Query | TrendQuery) -> Query:
+    if isinstance(query, str):
+        return parse(query)
+    if isinstance(query, TrendQuery):
+        return query.tree
+    if isinstance(query, Query):
+        return query
+    raise TrendloomError(
+        f"A query is text, not {query.__class__.__name__}.",
+        remedy="Pass the query first, then the events.",
+    )
 
 
 def run(
@@ -88,7 +124,7 @@ def run(
     one_of("numbers", numbers, NUMBERS)
     one_of("bad_rows", bad_rows, BAD_ROWS)
     check_threads(threads)
-    checked = query if isinstance(query, TrendQuery) else _query(query)
+    checked = aggregation(query)
     started = clock.perf_counter()
     outcome = run_local(
         checked.plan,
@@ -132,8 +168,7 @@ def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> A
     if type(events).__module__.startswith("pyspark.sql."):
         from trendloom.hosts.spark.host import run_spark
 
-        checked = query if isinstance(query, TrendQuery) else _query(query)
-        return run_spark(checked.plan, events, **options)
+        return run_spark(aggregation(query).plan, events, **options)
     result = run(query, events, **options)
     library = events.__class__.__module__.partition(".")[0]
     if library == "pandas":
@@ -144,7 +179,7 @@ def aggregate(events: Any, query: str | Query | TrendQuery, **options: Any) -> A
 
 
 def trends(
-    query: str | Query,
+    query: str | Query | TrendQuery,
     events: Any,
     *,
     time: str,
@@ -154,10 +189,13 @@ def trends(
     tiebreak: str | None = None,
     memory_limit: str | int | None = None,
     algorithm: str = "auto",
+    optimizer: str = "bnb",
     limit: int | None = None,
+    after: int | None = None,
     all: bool = False,  # noqa: A002
-    best: int | None = None,
-    by: str = "length",
+    longest: int | None = None,
+    top: int | None = None,
+    by: str | None = None,
     sample: int | None = None,
     seed: int = 0,
     bad_rows: str = "error",
@@ -166,52 +204,44 @@ def trends(
     """List the complete trends of a query without RETURN: those that no other trend contains.
 
     `events` and how to read them: as for `run`. The trends come in batches while they are found;
-    `limit` stops after so many. `memory_limit` ("512 MB"; default: a fourth of the machine's)
-    bounds what is held meanwhile. `algorithm`: "m" (least memory), "t" (most), "h" (between), or
-    "auto". With `all`, every trend is listed, complete or not, under the query's semantics.
-    Of each window and partition: `best=k` lists the k longest, with `by="S.price"` those of the
-    largest SUM(S.price); `sample=k` draws k uniformly, with replacement, by `seed`.
+    `limit` stops after so many, `after` goes on behind the trend of that number. `memory_limit`
+    ("512 MB"; default: a fourth of the machine's) bounds what is held meanwhile. `algorithm`: "m"
+    (least memory), "t" (most), "h" (between, cut by the `optimizer`), or "auto". With `all`, every
+    trend is listed, complete or not, under the query's semantics. Of each window and partition:
+    `longest=k` lists the k longest, `top=k` those of the largest `by="SUM(S.price)"`, `sample=k`
+    draws k uniformly, with replacement, by `seed`.
     """
+    options = {
+        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
+        "memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer,
+        "limit": limit, "after": after, "all": all, "longest": longest, "top": top, "by": by,
+        "sample": sample, "seed": seed, "bad_rows": bad_rows,
+    }  # fmt: skip
+    found, _ = _listing(query, events, progress, options)
+    return found
+
+
+def _listing(
+    query: str | Query | TrendQuery,
+    events: Any,
+    progress: Callable[[int, int | None], None] | None,
+    options: dict[str, Any],
+) -> tuple[Trends, Callable[[], None]]:
+    """The trends, and what estimates them instead."""
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.listing import list_local
     from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
     from trendloom.plan.planner import plan
 
-    one_of("bad_rows", bad_rows, BAD_ROWS)
-    if not isinstance(query, str | Query):
-        raise TrendloomError(
-            f"A query is text, not {query.__class__.__name__}.",
-            remedy="Pass the query first, then the events.",
-        )
-    wanted = Wanted.read(
-        every=all,
-        algorithm=algorithm,
-        limit=limit,
-        memory_limit=memory_limit,
-        best=best,
-        by=by,
-        sample=sample,
-        seed=seed,
-    )
-    planned = plan(parse(query) if isinstance(query, str) else query, listing=True)
-    check_semantics(planned, every=all)
+    reading = {k: options.pop(k) for k in READING if k in options}
+    one_of("bad_rows", reading.setdefault("bad_rows", "error"), BAD_ROWS)
+    every = options.pop("all", False)
+    wanted = Wanted.read(every=every, **options)
+    planned = plan(_tree(query), listing=True)
+    check_semantics(planned, every=every)
     if wanted.best is not None or wanted.sample is not None:
         check_unanchored(planned)
     if wanted.by is not None:
         planned = with_sum(planned, *wanted.by)
-    listed = list_local(
-        planned,
-        events,
-        wanted,
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
-        bad_rows="drop" if bad_rows == "drop" else "error",
-        progress=progress,
-    )
-    return Trends(listed.schema, listed.batches)
-
-
-_query = query
+    listed = list_local(planned, events, wanted, progress=progress, **reading)
+    return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey

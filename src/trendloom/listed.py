@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
+    from trendloom.cet.happened import Happened
+    from trendloom.plan.plan import Plan
     from trendloom.result import Result
 
 
@@ -19,11 +21,15 @@ class Trends:
 
     Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
     `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
-    (what each of them is in the pattern).
+    (what each of them is in the pattern). `happened` tells graphs, counts and memory so far.
     """
 
-    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+    def __init__(
+        self, plan: Plan, schema: pa.Schema, batches: Iterator[pa.RecordBatch], happened: Happened
+    ) -> None:
         self.schema = schema
+        self.happened = happened
+        self._plan = plan
         self._batches = batches
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -43,6 +49,12 @@ class Trends:
 
     def __repr__(self) -> str:
         return f"<Trends: {', '.join(self.schema.names)}>"
+
+    def explain(self) -> str:
+        """How the query lists trends, and behind it what it did so far beside what it expected."""
+        from trendloom.plan.explain import explain
+
+        return "\n".join([explain(self._plan), "", *self.happened.lines()])
 
     def reader(self) -> pa.RecordBatchReader:
         """For whatever reads Arrow streams; one batch at a time is in memory."""

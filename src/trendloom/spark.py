@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trendloom.api import TrendQuery
-from trendloom.api import query as checked
+from trendloom.api import TrendQuery, aggregation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,4 +89,4 @@ def metrics(spark: SparkSession, port: int | None = None) -> TrendMetrics:
 
 
 def _plan(query: Any) -> Plan:
-    return query.plan if isinstance(query, TrendQuery) else checked(query).plan
+    return aggregation(query).plan

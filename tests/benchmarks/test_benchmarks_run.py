@@ -34,6 +34,7 @@ BARS = {
     "cogra_figures": 0,
     "threads": 2,
     "workload_prefixes": 4,
+    "complete_trends": 7,
 }
 
 

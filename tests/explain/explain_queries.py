@@ -26,8 +26,15 @@ QUERIES = {
     "WHERE u.p < NEXT(v).p AND x.p <> y.p",
 }
 
+LISTINGS = {
+    "listing_equal": "PATTERN Transfer T+ WHERE T.dst = NEXT(T).src WITHIN 6 min SLIDE 1 min",
+    "listing_scan": "PATTERN SEQ(A+, NOT C, B) WHERE [k] AND A.x < NEXT(A).x",
+}
+
 if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
+    for name, text in LISTINGS.items():
+        (GOLDEN / f"{name}.txt").write_text(query(text).explain() + "\n")
     for name, text in QUERIES.items():
         (GOLDEN / f"{name}.txt").write_text(query(text).explain() + "\n")
         (GOLDEN / f"{name}.mmd").write_text(query(text).explain("mermaid") + "\n")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from explain_queries import GOLDEN, QUERIES
+from explain_queries import GOLDEN, LISTINGS, QUERIES
 
 from trendloom.api import query
 from trendloom.cli.stories import FLIGHTS
@@ -77,3 +77,11 @@ def test_unknown_format(format: str, remedy: str) -> None:  # noqa: A002
     with pytest.raises(TrendloomError) as refused:
         query(QUERIES["any"]).explain(format)
     assert str(refused.value) == f"Unknown format '{format}'.\n{remedy}"
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_listings(name: str) -> None:
+    asked = query(LISTINGS[name])
+    assert asked.explain() + "\n" == (GOLDEN / f"{name}.txt").read_text()
+    assert json.loads(asked.explain("json"))["predecessors"] in name
+    assert asked.explain("mermaid").startswith("flowchart")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,14 +34,14 @@ def compare(case: ListingCase, **options: Any) -> None:
     assert all(row["length"] == len(row["events"]) for row in rows)
 
 
-@pytest.mark.parametrize("algorithm", ["m", "t", "h", "baseline"])
-@examples(150)
+@examples(200)
 @given(case=listings())
-def test_complete_trends(algorithm: str, case: ListingCase) -> None:
-    compare(case, algorithm=algorithm)
+def test_complete_trends(case: ListingCase) -> None:
+    for algorithm in ("m", "t", "h", "baseline"):
+        compare(case, algorithm=algorithm)
 
 
-@examples(250)
+@examples(150)
 @given(case=listings(allow_local=False, allow_equivalence=False, window_kinds=("none",)))
 def test_complete_trends_of_busy_windows(case: ListingCase) -> None:
     compare(case)
@@ -58,7 +57,7 @@ def test_every_trend(semantics: Semantics) -> None:
     check()
 
 
-@examples(200)
+@examples(120)
 @given(listings(), st.lists(st.integers(1, 4), min_size=1, max_size=4))
 def test_any_batches_give_the_same_trends(case: ListingCase, sizes: list[int]) -> None:
     if not case.events:

@@ -98,7 +98,7 @@ def test_memory_decides_between_algorithms() -> None:
 
 def test_a_window_that_is_too_large_for_the_limit_is_refused() -> None:
     events = pa.table({"time": list(range(6_000)), "type": ["A"] * 6_000})
-    with pytest.raises(LimitError, match=r"A window of 6,000 events needs 2\.2 MB"):
+    with pytest.raises(LimitError, match=r"A window of 6,000 events needs 2\.4 MB"):
         listed("PATTERN A+", events, memory_limit="1 MB")
     with pytest.raises(LimitError, match="more steps between them than"):
         listed("PATTERN A+", events, all=True, memory_limit="1 MB", limit=1)
@@ -155,19 +155,23 @@ def test_queries_that_list_nothing_are_refused(query: str, message: str) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"limit": 0}, "A limit of 0 trends"),
-        ({"limit": "many"}, "The limit is a number"),
+        ({"limit": 0}, "limit=0 lists nothing"),
+        ({"limit": "many"}, "limit is a number of trends"),
         ({"algorithm": "x"}, "Unknown algorithm 'x'"),
         ({"memory_limit": "lots"}, "Cannot read the memory limit 'lots'"),
         ({"memory_limit": "3 XB"}, "Cannot read the memory limit '3 XB'"),
         ({"memory_limit": "10 KB"}, "A memory limit of 10.0 KB is too small"),
         ({"bad_rows": "x"}, "Unknown bad_rows 'x'"),
-        ({"best": 0}, "A best of 0 trends"),
-        ({"best": 1, "sample": 1}, "The best trends are no sample"),
-        ({"by": "A.x"}, "by='A.x' says what the best trends are"),
-        ({"best": 1, "by": "x"}, "Cannot read by='x'"),
-        ({"best": 1, "by": "B.x"}, "Unknown variable 'B' in by"),
-        ({"best": 1, "algorithm": "m"}, "algorithm='m' lists all trends"),
+        ({"longest": 0}, "longest=0 lists nothing"),
+        ({"longest": 1, "sample": 1}, "longest and sample are different choices"),
+        ({"by": "SUM(A.x)"}, "by=… says of what"),
+        ({"top": 1}, "by=… says of what"),
+        ({"top": 1, "by": "x"}, "Cannot read by='x'"),
+        ({"top": 1, "by": "MAX(A.x)"}, r"Cannot read by='MAX\(A.x\)'"),
+        ({"top": 1, "by": "SUM(B.x)"}, "Unknown variable 'B' in by"),
+        ({"longest": 1, "algorithm": "m"}, "algorithm='m' lists all trends"),
+        ({"optimizer": "x"}, "Unknown optimizer 'x'"),
+        ({"after": -1}, "after=-1 is not the number of a trend"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
@@ -192,20 +196,21 @@ def test_amounts_of_memory() -> None:
 def test_best_by_length_and_by_sum_per_window() -> None:
     events = stream("a1:x=5 a1:x=7 b2:x=9 a3:x=1 b4:x=2 a11:x=3 b12:x=1 b12:x=4")
     query = "PATTERN SEQ(A, B) WITHIN 10 s SLIDE 10 s"
-    rows = listed(query, events, best=1, by="A.x")
+    rows = listed(query, events, top=1, by="SUM(A.x)")
     assert [(row["window_start"], row["events"][0]) for row in rows] == [(0, 1), (10, 5)]
     sums = [
-        [events[k]["x"] for k in row["events"]] for row in listed(query, events, best=2, by="B.x")
+        [events[k]["x"] for k in row["events"]]
+        for row in listed(query, events, top=2, by="SUM(B.x)")
     ]
     assert [pair[1] for pair in sums] == [9, 9, 4, 1]
     longest = listed(
-        "PATTERN A+ WHERE A.x < NEXT(A).x", stream("a1:x=3 a2:x=1 a3:x=2 a4:x=9"), best=1
+        "PATTERN A+ WHERE A.x < NEXT(A).x", stream("a1:x=3 a2:x=1 a3:x=2 a4:x=9"), longest=1
     )
     assert [row["events"] for row in longest] == [[1, 2, 3]]
 
 
 def test_the_best_of_astronomically_many() -> None:
-    rows = listed("PATTERN A+", layers(300), best=2)
+    rows = listed("PATTERN A+", layers(300), longest=2)
     assert [row["length"] for row in rows] == [300, 300]
 
 
@@ -221,4 +226,84 @@ def test_samples_are_repeatable() -> None:
 def test_best_is_refused_where_graphs_are_several_per_window() -> None:
     query = "PATTERN SEQ(A, B+) WHERE A.x < B.x"
     with pytest.raises(QueryMeaningError, match="not available for conditions between events"):
-        listed(query, stream("a1:x=1 b2:x=2"), best=1)
+        listed(query, stream("a1:x=1 b2:x=2"), longest=1)
+
+
+@pytest.mark.parametrize("algorithm", ["m", "t", "h", "auto", "baseline"])
+def test_listings_go_on_behind_any_trend(algorithm: str) -> None:
+    """Two partitions of 27 trends: from every place, also from one partition to the next."""
+    events = pa.concat_tables(
+        [layers(3).append_column("k", pa.array([name] * 9)) for name in ("u", "v")]
+    )
+    whole = listed("PATTERN A+ WHERE [k]", events, algorithm=algorithm)
+    assert len(whole) == 54
+    for after in (0, 7, 25, 26, 27, 52, 53, 80):
+        rest = listed("PATTERN A+ WHERE [k]", events, algorithm=algorithm, after=after)
+        assert rest == whole[after + 1 :]
+    assert listed("PATTERN A+ WHERE [k]", events, after=30, limit=2) == whole[31:33]
+    assert (
+        listed("PATTERN A+ WHERE [k]", events, longest=2, after=1)
+        == (listed("PATTERN A+ WHERE [k]", events, longest=2)[2:])
+    )
+
+
+def test_going_on_among_astronomically_many() -> None:
+    first = listed("PATTERN A+", layers(400), limit=200)
+    assert listed("PATTERN A+", layers(400), after=197, limit=2) == first[198:]
+
+
+def test_progress_is_told_in_events_of_which_all_trends_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(detection, "MOST_TRENDS", 10)
+    monkeypatch.setattr("trendloom.cet.rows.MOST_TRENDS", 10)
+    told: list[tuple[int, int | None]] = []
+    listed("PATTERN A+", layers(5), progress=lambda done, total: told.append((done, total)))
+    done = [events for events, _ in told]
+    assert {total for _, total in told} == {15}
+    assert done == sorted(done)
+    assert done[-1] == 15
+    assert len(set(done)) > 10
+
+
+def test_what_happened_beside_what_was_expected() -> None:
+    query = "PATTERN A+ WITHIN 13 s SLIDE 13 s"
+    options: dict[str, Any] = {"time": "time", "type": "type", "memory_limit": "2 MB"}
+    found = tl.trends(query, layers(26), algorithm="h", **options)
+    told = found.happened
+    assert (told.graphs, told.listed) == (0, 0)
+    assert sum(batch.num_rows for batch in found) == told.listed == 2 * 3**13
+    assert (told.graphs, told.nodes, told.edges) == (2, 78, 2 * 12 * 9)
+    assert str(told.trends) == f"{2 * 3**13:,}"
+    assert told.algorithms == {"h": 2}
+    largest = told.largest
+    assert largest is not None
+    assert largest.choice.graphlets > 1
+    assert largest.choice.estimate.paths == largest.kept_paths
+    assert largest.kept_bytes - 8 == largest.choice.estimate.bytes <= 2 << 19
+    assert told.most_bytes <= 2 << 20
+    words = found.explain()
+    assert "expected     happened" in words
+    planned = tl.query(query).explain(events=layers(26), algorithm="h", **options)
+    assert "Trends     3,188,646 counted, 0 listed" in planned
+    assert "happened" not in planned
+    cut = [line for line in words.splitlines() if line.startswith("  cut ")]
+    assert cut == [line for line in planned.splitlines() if line.startswith("  cut ")]
+
+
+def test_optimizers_choose_among_the_same_trends() -> None:
+    for optimizer in ("bnb", "greedy"):
+        rows = tl.trends(
+            "PATTERN A+", layers(12), time="time", type="type", algorithm="h",
+            optimizer=optimizer, memory_limit="1 MB",
+        )  # fmt: skip
+        assert sum(batch.num_rows for batch in rows) == 3**12
+
+
+def test_a_checked_query_is_for_one_of_both() -> None:
+    asked = tl.query("PATTERN A+")
+    assert tl.trends(asked, stream("a1 a2"), time="time").to_arrow().num_rows == 1
+    with pytest.raises(QueryMeaningError, match="no RETURN clause"):
+        tl.run(asked, stream("a1"), time="time")
+    with pytest.raises(QueryMeaningError, match="RETURN aggregates trends"):
+        tl.trends(tl.query("RETURN COUNT(*) PATTERN A+"), stream("a1"), time="time")

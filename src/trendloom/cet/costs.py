@@ -36,6 +36,16 @@ Cut = tuple[int, ...]
 """Numbers of bounds: the first is 0, the last the number of atomic graphlets."""
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a way of cutting is expected to keep, and how long it takes."""
+
+    paths: float
+    bytes: float
+    work: float
+    """Seconds, without the copies that leave."""
+
+
 def sizes(graph: Graph, home: Ints) -> tuple[float, float]:
     """The paths that are kept, and the nodes they have."""
     paths, nodes = graphlet_sizes(graph.begins, graph.pred_start, graph.pred, home)
@@ -103,6 +113,10 @@ class Prices:
             _, nodes, taken = self._row(first)[last - first - 1]
             total += KEEP * nodes + TAKE * taken
         return total
+
+    def estimate(self, cut: Cut) -> Estimate:
+        paths = sum(float(self._row(a)[b - a - 1][0]) for a, b in pairwise(cut))
+        return Estimate(paths, self.memory(cut), self.work(cut) / 1e9)
 
     @property
     def work_of_walk(self) -> float:

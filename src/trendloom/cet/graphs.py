@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.cet.graph import Graph
-from trendloom.cet.memory import in_words
+from trendloom.cet.memory import too_large, too_many
+from trendloom.cet.stretches import Searcher, graphs_of_stretches
 from trendloom.engine.columns import pair_columns
 from trendloom.engine.program import compile_predicates, compile_program
 from trendloom.engine.spread import spread
@@ -20,6 +21,7 @@ from trendloom.kernels.superior import (
     with_superiors,
     without_dead,
 )
+from trendloom.plan.predecessors import is_plain, predecessors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,36 +37,44 @@ if TYPE_CHECKING:
 
 
 def graphs_of(
-    part: Part, semantics: Semantics, chunk: Chunk, runs: Runs, *, complete: bool, memory: int
+    part: Part,
+    semantics: Semantics,
+    chunk: Chunk,
+    runs: Runs,
+    *,
+    complete: bool,
+    memory: int,
+    share: bool = True,
 ) -> Iterator[Graph]:
     """The graphs of the runs that hold a trend, in order; anchored conditions make several per run.
 
-    Of complete trends only, or of all. Building one may take up to `memory` bytes.
+    Of complete trends only, or of all. Building one may take up to `memory` bytes. Windows that
+    overlap `share` the search for predecessors where they can.
     """
     masks = chunk.mask.astype(np.uint64)
-    work = spread(part, chunk, runs, masks)
     program = compile_program(part, semantics)
     predicates = compile_predicates(part, pair_columns(part, chunk))
+    if complete and is_plain(part):
+        found = predecessors(part, semantics)
+        searcher = Searcher(found, program, predicates, chunk.order, masks, memory)
+        yield from graphs_of_stretches(part, searcher, chunk, runs, share=share)
+        return
+    work = spread(part, chunk, runs, masks)
     variable_of = np.array([state.variable for state in part.automaton.states], np.int64)
     for k in range(len(work.work.lo)):
         lo, hi = int(work.work.lo[k]), int(work.work.hi[k])
         most = nodes_at_most(program, masks, lo, hi)
         if most == 0:
             continue
-        needed = 8 * row_at(most) if complete else 0
+        needed = 40 * most + (8 * row_at(most) if complete else 0)
         if needed > memory:
-            raise LimitError(
-                f"A window of {hi - lo:,} events needs {in_words(needed)} to find which of them "
-                f"follow one another directly; the limit is {in_words(memory)}.",
-                remedy="Use a shorter WITHIN, partition by an attribute ([attribute]), or raise "
-                "memory_limit.",
-            )
+            raise too_large(hi - lo, needed, memory)
         event, state, begins, ends, pred_start, pred, above = steps_of(
             program, predicates, chunk.order, masks, work.codes, work.work.bound[k], lo, hi,
-            complete, memory // 8,
+            complete, (memory - needed) // 24,
         )  # fmt: skip
         if len(pred_start) == 0:
-            raise _too_many(hi - lo, memory)
+            raise too_many(hi - lo, memory)
         variable = variable_of[state]
         live = live_nodes(ends, pred_start, pred)
         origin = np.arange(len(event))
@@ -76,7 +86,7 @@ def graphs_of(
                     begins, ends, pred_start, pred, above, live, peers, memory // 40
                 )
                 if len(pred_start) == 0:
-                    raise _too_many(hi - lo, memory)
+                    raise too_many(hi - lo, memory)
                 live = live_nodes(ends, pred_start, pred)
         old, begins, ends, pred_start, pred = without_dead(begins, ends, pred_start, pred, live)
         if len(old) == 0:
@@ -95,11 +105,3 @@ def _check_peers(most: int) -> None:
             "trends are complete.",
             remedy="Lower the bounds of {m,n} or LENGTH(*), or list every trend (all=True).",
         )
-
-
-def _too_many(events: int, memory: int) -> LimitError:
-    return LimitError(
-        f"A window of {events:,} events has more steps between them than {in_words(memory)} hold.",
-        remedy="Use a shorter WITHIN, more conditions between events (NEXT), or raise "
-        "memory_limit.",
-    )

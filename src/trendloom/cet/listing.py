@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ import numpy as np
 
 from trendloom.cet.baseline import complete_trends
 from trendloom.cet.best import best_paths
-from trendloom.cet.choosing import paths_of
-from trendloom.cet.counting import Count, check_number, count_trends
-from trendloom.cet.detection import MOST_NODES, Paths
+from trendloom.cet.choosing import choose
+from trendloom.cet.counting import check_number, count_trends
+from trendloom.cet.detection import MOST_NODES, Paths, depth_first, keep, stitched
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
+from trendloom.cet.happened import Happened
 from trendloom.cet.rows import Sheet, schema_of
 from trendloom.cet.sample import sample_paths
 from trendloom.engine.columns import as_doubles
@@ -43,44 +45,71 @@ class Listing:
     nanoseconds: int
     """Per tick of the time column."""
     schema: pa.Schema = field(init=False)
-    found: Count = field(init=False, default_factory=Count)
-    """How many trends the graphs seen so far hold, listed or not."""
-    listed: int = field(init=False, default=0)
+    happened: Happened = field(init=False, default_factory=Happened)
+    share: float = field(init=False, default=0.0)
+    """How much of the windows that are complete so far has been listed."""
+    _passed: int = field(init=False, default=0)
+    """Trends that came by, listed or skipped: the number of the next one."""
 
     def __post_init__(self) -> None:
         self.schema = schema_of(self.plan.scan.partition, self.partition_types)
 
+    @property
+    def _skip(self) -> int:
+        """How many of the next trends are known already."""
+        return 0 if self.wanted.after is None else max(self.wanted.after + 1 - self._passed, 0)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.happened.listed == self.wanted.limit
+
     def over(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Ends early once `limit` trends have been given."""
+        for windows, chunk, runs in self._complete(batches):
+            yield from self._chunk(windows, chunk, runs)
+            self.share = 1.0
+            if self._is_over:
+                return
+
+    def survey(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Builds every graph, counts its trends and chooses how to list them; lists none."""
+        for _, chunk, runs in self._complete(batches):
+            for graph in self._graphs(chunk, runs):
+                count = count_trends(graph)
+                self.happened.add_choice(graph, count, choose(graph, self.wanted))
+
+    def _complete(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Windows, Chunk, Runs]]:
         windows = Windows.of(self.plan, self.nanoseconds)
         feed = Feed(windows, len(self.plan.scan.partition))
         for batch in batches:
             ready = feed.push(batch)
             if ready is not None:
-                yield from self._chunk(windows, *ready)
-            if self.listed == self.wanted.limit:
-                return
+                yield windows, *ready
         ready = feed.finish()
         if ready is not None:
-            yield from self._chunk(windows, *ready)
+            yield windows, *ready
 
     def _chunk(self, windows: Windows, chunk: Chunk, runs: Runs) -> Iterator[pa.RecordBatch]:
         part = self.plan.parts[0]
         sheet = Sheet(
-            self.schema, windows, part.automaton.variables, chunk, runs, self.listed,
+            self.schema, windows, part.automaton.variables, chunk, runs, self._passed,
             min(MOST_NODES, self.wanted.memory // 64),
         )  # fmt: skip
         for graph in self._graphs(chunk, runs):
-            for paths in self._paths(graph, chunk):
-                room = None if self.wanted.limit is None else self.wanted.limit - self.listed
-                if room == 0:
-                    break
-                some = paths if room is None else _first(paths, room)
-                sheet.add(graph, some)
-                self.listed += len(some.offset) - 1
+            self.share = graph.run / len(runs)
+            for paths in self._paths(graph, chunk, 1 / len(runs)):
+                if self.wanted.limit is not None:
+                    paths = _first(paths, self.wanted.limit - self.happened.listed)
+                if not sheet.trends:
+                    sheet.number = self._passed
+                sheet.add(graph, paths)
+                self._passed += len(paths.offset) - 1
+                self.happened.listed += len(paths.offset) - 1
                 if sheet.is_full:
                     yield sheet.take()
-            if self.listed == self.wanted.limit:
+                if self._is_over:
+                    break
+            if self._is_over:
                 break
         if sheet.trends:
             yield sheet.take()
@@ -89,25 +118,54 @@ class Listing:
         wanted = self.wanted
         # The baseline finds out by itself what is complete.
         complete = not wanted.every and wanted.algorithm != "baseline"
-        yield from graphs_of(
+        for graph in graphs_of(
             self.plan.parts[0], self.plan.semantics, chunk, runs,
             complete=complete, memory=wanted.memory,
-        )  # fmt: skip
+        ):  # fmt: skip
+            self.happened.add_graph(graph)
+            yield graph
 
-    def _paths(self, graph: Graph, chunk: Chunk) -> Iterator[Paths]:
+    def _paths(self, graph: Graph, chunk: Chunk, part: float) -> Iterator[Paths]:
+        """Those that are not known already; the graph is `part` of what is complete so far."""
         if self.wanted.algorithm == "baseline" and not self.wanted.every:
-            yield from _as_paths(graph)
+            few = _as_paths(graph)
+        elif self.wanted.best is not None:
+            few = best_paths(graph, self._weight(graph, chunk), self.wanted.best)
+        elif self.wanted.sample is not None:
+            few = sample_paths(graph, self.wanted.sample, self._random)
+        else:
+            yield from self._all_paths(graph, part)
             return
-        if self.wanted.best is not None:
-            yield best_paths(graph, self._weight(graph, chunk), self.wanted.best)
+        skip = min(self._skip, len(few.offset) - 1)
+        self._passed += skip
+        if skip + 1 < len(few.offset):
+            yield Paths(few.offset[skip:] - few.offset[skip], few.node[few.offset[skip] :])
+
+    def _all_paths(self, graph: Graph, part: float) -> Iterator[Paths]:
+        count = count_trends(graph)
+        if self._skip >= count.number:
+            self._passed += int(count.number)
+            self.happened.trends += count
             return
-        if self.wanted.sample is not None:
-            yield sample_paths(graph, self.wanted.sample, self._random)
-            return
-        self.found += count_trends(graph)
+        choice = choose(graph, self.wanted)
+        told = self.happened.add_choice(graph, count, choice)
         if self.wanted.limit is None:
-            check_number(self.found)
-        yield from paths_of(graph, self.wanted)
+            check_number(self.happened.trends)
+        before, skip = self.share, self._skip
+        self._passed += skip
+        started = time.perf_counter()
+        if choice.bounds is None:
+            found = depth_first(graph, self.wanted.memory, skip)
+        else:
+            kept = keep(graph, choice.bounds)
+            told.kept(kept)
+            found = stitched(graph, kept, self.wanted.memory, skip)
+        for paths in found:
+            told.seconds += time.perf_counter() - started
+            told.listed += len(paths.offset) - 1
+            self.share = before + part * (skip + told.listed) / count.number
+            yield paths
+            started = time.perf_counter()
 
     @cached_property
     def _random(self) -> np.random.Generator:
@@ -129,14 +187,13 @@ def _first(paths: Paths, count: int) -> Paths:
     return Paths(kept, paths.node[: kept[-1]])
 
 
-def _as_paths(graph: Graph) -> Iterator[Paths]:
+def _as_paths(graph: Graph) -> Paths:
     """The baseline's trends, as nodes again; any node of the same event and variable will do."""
     number = {
         (int(event), int(variable)): node
         for node, (event, variable) in enumerate(zip(graph.event, graph.variable, strict=True))
     }
     trends = complete_trends(graph)
-    if trends:
-        offset = np.cumsum([0, *(len(trend) for trend in trends)]).astype(np.int32)
-        nodes = [number[element] for trend in trends for element in trend]
-        yield Paths(offset, np.array(nodes, np.int32))
+    offset = np.cumsum([0, *(len(trend) for trend in trends)]).astype(np.int32)
+    nodes = [number[element] for trend in trends for element in trend]
+    return Paths(offset, np.array(nodes, np.int32))

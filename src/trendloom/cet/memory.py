@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from trendloom.errors import TrendloomError
+from trendloom.errors import LimitError, TrendloomError
 
 UNITS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "KIB": 1, "MIB": 2, "GIB": 3, "TIB": 4}
 LEAST = 1 << 20
@@ -43,6 +43,23 @@ def in_words(amount: float) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:,.1f} TB"
+
+
+def too_large(events: int, needed: float, limit: float) -> LimitError:
+    return LimitError(
+        f"A window of {events:,} events needs {in_words(needed)} to find which of them follow one "
+        f"another directly; the limit is {in_words(limit)}.",
+        remedy="Use a shorter WITHIN, partition by an attribute ([attribute]), or raise "
+        "memory_limit.",
+    )
+
+
+def too_many(events: int, limit: float) -> LimitError:
+    return LimitError(
+        f"A window of {events:,} events has more steps between them than {in_words(limit)} hold.",
+        remedy="Use a shorter WITHIN, more conditions between events (NEXT), or raise "
+        "memory_limit.",
+    )
 
 
 def _machine() -> int:

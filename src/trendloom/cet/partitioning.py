@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from trendloom.cet.costs import Cut, Prices
 
-MOST_PLANS = 2_000
-"""Plans that branch and bound looks at before it settles for the best so far."""
+MOST_PLANS = 20_000
+"""Steps of branch and bound before it settles for the best plan so far."""
 
 
 def exhaustive(prices: Prices, limit: float) -> Cut | None:
@@ -48,28 +48,64 @@ def greedy(prices: Prices, limit: float) -> Cut | None:
 
 
 def branch_and_bound(prices: Prices, limit: float) -> Cut | None:
-    """CET Alg. 2: the best of the nearly balanced plans from the first level that may fit.
+    """CET Alg. 2: the plan of least work that fits, from the first graphlet to the last.
 
-    1. *Infeasible levels* are skipped: their balanced plan does not fit.
-    2. *Unbalanced nodes* are never made.
-    3. *Inefficient branches*: the paper drops all refinements of a plan that fits, as they only add
-       work. Here keeping paths is work too, so a refinement may be cheaper; a plan is dropped when
-       its work is not below that of the best, before its memory is looked at.
+    Work and memory are sums over graphlets, so what a plan has cut so far and what it may still
+    come to can be told apart. A plan so far is dropped if it is
+
+    1. *infeasible*: with the least memory that the rest may take it does not fit;
+    2. *inefficient*: with the least work that the rest may be it is no better than the best known,
+       at first the greedy one;
+    3. *dominated*: another one has cut at the same place with no more memory and no more work.
+
+    The paper instead looks at nearly balanced plans only, and drops all refinements of one that
+    fits, as they only add work. Here keeping paths is work too: neither rule would keep the best.
     """
     best = greedy(prices, limit)
     if best is None:
         return None
-    least = prices.work(best)
+    atoms, least = prices.atoms, prices.work(best)
+    memory_left, work_left = _least(prices, prices.memory), _least(prices, prices.work)
+    reached: list[list[tuple[float, float, Cut]]] = [[] for _ in range(atoms)]
+    reached[0].append((0.0, 0.0, (0,)))
     looked_at = 0
-    for level in range(first_level(prices, limit), prices.atoms + 1):
-        for plan in nearly_balanced(prices, level):
-            looked_at += 1
-            if looked_at > MOST_PLANS:
-                return best
-            work = prices.work(plan)
-            if work < least and prices.memory(plan) <= limit:
-                best, least = plan, work
+    for place in range(atoms):
+        for memory, work, plan in _undominated(reached[place]):
+            for end in range(place + 1, atoms + 1):
+                held = memory + prices.memory((place, end))
+                if held > limit:
+                    break
+                done = work + prices.work((place, end))
+                if held + memory_left[end] > limit or done + work_left[end] >= least:
+                    continue
+                looked_at += 1
+                if looked_at > MOST_PLANS:
+                    return best
+                if end == atoms:
+                    best, least = (*plan, end), done
+                else:
+                    reached[end].append((held, done, (*plan, end)))
+        reached[place] = []
     return best
+
+
+def _least(prices: Prices, cost: Callable[[Cut], float]) -> list[float]:
+    """Per place, the least that the graphlets behind it can cost."""
+    least = [0.0] * (prices.atoms + 1)
+    for place in range(prices.atoms - 1, -1, -1):
+        ends = range(place + 1, prices.atoms + 1)
+        least[place] = min(cost((place, end)) + least[end] for end in ends)
+    return least
+
+
+def _undominated(
+    plans: list[tuple[float, float, Cut]],
+) -> Iterator[tuple[float, float, Cut]]:
+    least = np.inf
+    for memory, work, plan in sorted(plans):
+        if work < least:
+            least = work
+            yield memory, work, plan
 
 
 def first_level(prices: Prices, limit: float) -> int:
@@ -96,31 +132,3 @@ def balanced(prices: Prices, graphlets: int) -> Cut:
         # Every graphlet has an atom, so room is left for those to come.
         cuts.append(min(max(place, cuts[-1] + 1), prices.atoms - (graphlets - g)))
     return (*cuts, prices.atoms)
-
-
-def nearly_balanced(prices: Prices, graphlets: int) -> Iterator[Cut]:
-    """CET Def. 8: a graphlet is longer than ideal by less than its first, and its last, atom."""
-    ideal = -(-prices.size(0, prices.atoms) // graphlets)
-
-    def fits(first: int, last: int) -> bool:
-        size = prices.size(first, last)
-        if size <= ideal:
-            return True
-        return (first == 0 or size < ideal + prices.size(first, first + 1)) and (
-            last == prices.atoms or size < ideal + prices.size(last - 1, last)
-        )
-
-    def extend(plan: Cut) -> Iterator[Cut]:
-        left = graphlets - len(plan) + 1
-        if left == 1:
-            if fits(plan[-1], prices.atoms):
-                yield (*plan, prices.atoms)
-            return
-        # What is left must still be enough for the others, and not too much for them.
-        for place in range(plan[-1] + 1, prices.atoms - left + 2):
-            if fits(plan[-1], place):
-                yield from extend((*plan, place))
-            elif prices.size(plan[-1], place) > 2 * ideal:
-                break
-
-    yield from extend((0,))

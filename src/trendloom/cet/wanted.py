@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trendloom.cet.memory import read_limit
-from trendloom.errors import TrendloomError, one_of
+from trendloom.errors import QueryError, TrendloomError, one_of
+from trendloom.language import parse
+from trendloom.language.nodes import Aggregate, Function, Values
 
 ALGORITHMS = ("auto", "m", "t", "h", "baseline")
+OPTIMIZERS = ("bnb", "greedy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,11 @@ class Wanted:
     every: bool = False
     """All trends, not only complete ones."""
     algorithm: str = "auto"
+    optimizer: str = "bnb"
+    """How H-CET's cuts are looked for."""
     limit: int | None = None
+    after: int | None = None
+    """The number of the last trend that is known already."""
     memory: int = 1 << 30
     best: int | None = None
     """So many per window and partition, of those with the largest `by`."""
@@ -31,54 +38,74 @@ class Wanted:
     def read(
         cls,
         *,
-        every: bool,
-        algorithm: str,
-        limit: int | None,
-        memory_limit: str | int | None,
-        best: int | None = None,
-        by: str = "length",
+        every: bool = False,
+        algorithm: str = "auto",
+        optimizer: str = "bnb",
+        limit: int | None = None,
+        after: int | None = None,
+        memory_limit: str | int | None = None,
+        longest: int | None = None,
+        top: int | None = None,
+        by: str | None = None,
         sample: int | None = None,
         seed: int = 0,
     ) -> Wanted:
         one_of("algorithm", algorithm, ALGORITHMS)
-        for name, value in (("limit", limit), ("best", best), ("sample", sample)):
+        one_of("optimizer", optimizer, OPTIMIZERS)
+        some = {"longest": longest, "top": top, "sample": sample}
+        for name, value in ({"limit": limit} | some).items():
             _check_number(name, value)
-        if best is not None and sample is not None:
+        _check_after(after)
+        given = [name for name, value in some.items() if value is not None]
+        if len(given) > 1:
             raise TrendloomError(
-                "The best trends are no sample.", remedy="Give best or sample, not both."
+                f"{' and '.join(given)} are different choices of trends.", remedy="Give one."
             )
-        if by != "length" and best is None:
+        if (by is None) != (top is None):
             raise TrendloomError(
-                f"by='{by}' says what the best trends are.", remedy="Add best, as in best=10."
+                "top=k takes the k trends of the largest sum, by=… says of what.",
+                remedy='Give both, as in top=10, by="SUM(S.price)"; longest=10 needs no by.',
             )
-        if algorithm != "auto" and (best is not None or sample is not None):
+        if algorithm != "auto" and given:
             raise TrendloomError(
                 f"algorithm='{algorithm}' lists all trends.",
-                remedy="Leave it out: best and sample have ways of their own.",
+                remedy=f"Leave it out: {given[0]} has a way of its own.",
             )
         return cls(
-            every, algorithm, limit, read_limit(memory_limit), best, _summed(by), sample, seed
-        )
+            every, algorithm, optimizer, limit, after, read_limit(memory_limit),
+            longest if top is None else top, None if by is None else _summed(by), sample, seed,
+        )  # fmt: skip
 
 
 def _check_number(name: str, value: object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TrendloomError(f"The {name} is a number of trends.", remedy=f"As in {name}=1000.")
+        raise TrendloomError(f"{name} is a number of trends.", remedy=f"As in {name}=1000.")
     if value < 1:
+        raise TrendloomError(f"{name}={value} lists nothing.", remedy="Give at least 1.")
+
+
+def _check_after(after: object) -> None:
+    if after is None:
+        return
+    if isinstance(after, bool) or not isinstance(after, int) or after < 0:
         raise TrendloomError(
-            f"A {name} of {value} trends lists nothing.", remedy="Give at least 1."
+            f"after={after!r} is not the number of a trend.",
+            remedy="Give the last one that you have, from the column trend.",
         )
 
 
-def _summed(by: str) -> tuple[str, str] | None:
-    if by == "length":
-        return None
-    variable, dot, attribute = by.partition(".")
-    if not (variable and dot and attribute):
-        raise TrendloomError(
-            f"Cannot read by='{by}'.",
-            remedy='Write "length", or a variable and an attribute, as in "S.price".',
-        )
-    return variable, attribute
+def _summed(by: str) -> tuple[str, str]:
+    """Read by the language itself, so that names are quoted as they are in queries."""
+    try:
+        items = parse(f"RETURN {by} PATTERN A").returns
+    except QueryError:
+        items = ()
+    match [item.value for item in items]:
+        case [Aggregate(function=Function.SUM, distinct=False, argument=Values() as values)]:
+            return values.variable, values.attribute
+    raise TrendloomError(
+        f"Cannot read by='{by}'.",
+        remedy='Write a sum over a variable\'s attribute, as in by="SUM(S.price)".',
+    )

@@ -4,7 +4,20 @@ from typing import Annotated, Literal
 
 import typer
 
-from trendloom.cli.options import Json, QueryFile, QueryText, misuse, read_query
+from trendloom.cli.options import (
+    EventType,
+    Json,
+    QueryFile,
+    QueryText,
+    Tick,
+    Tiebreak,
+    Type,
+    events_of,
+    misuse,
+    read_query,
+    source_options,
+)
+from trendloom.cli.trends import Algorithm, MemoryLimit, Optimizer
 
 
 def explain(
@@ -15,12 +28,39 @@ def explain(
         typer.Option("--format", "-f", help="mermaid: a picture of the automaton. Default: text."),
     ] = None,
     json: Json = False,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", "-i", metavar="PATH", help="Events, as for `trendloom trends`."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", "-t", metavar="COLUMN", help="With --input: the time.")
+    ] = None,
+    type: Type = None,  # noqa: A002
+    event_type: EventType = None,
+    tick: Tick = "s",
+    tiebreak: Tiebreak = None,
+    memory_limit: MemoryLimit = None,
+    algorithm: Algorithm = "auto",
+    optimizer: Optimizer = "bnb",
 ) -> None:
-    """Explain how a query runs, and what it keeps."""
+    """Explain how a query runs, and what it keeps.
+
+    Of a query without RETURN, with --input and --time: also how many trends these events have,
+    which algorithm would list them, where it would cut, and what that would hold. None is listed.
+    """
     text = read_query(query, query_text)
     if json and format not in (None, "json"):
         misuse(f"--json and --format {format} contradict each other.", "--json")
 
     from trendloom import api
 
-    typer.echo(api.query(text).explain("json" if json else format or "text"))
+    asked = api.query(text)
+    chosen = "json" if json else format or "text"
+    if inputs is None:
+        typer.echo(asked.explain(chosen))
+        return
+    if time is None:
+        misuse("Events need a time column: add --time.", "--input")
+    options = source_options(time, type, event_type, tick, tiebreak)
+    limits = {"memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer}
+    typer.echo(asked.explain(chosen, events_of(inputs), **options, **limits))

@@ -38,7 +38,7 @@ class SparkRun:
         from trendloom.cli.output import note, show_table, write_rows
         from trendloom.hosts.spark.jobs import Wanted, job_session
 
-        query = api.query(self.text)
+        query = api.aggregation(self.text)
         with job_session(Wanted(**wanted)) as session:
             events = self._events(session, kind, remote=wanted["remote"] is not None)
             rows = spark.run(query, events, session, **self.options)

@@ -144,7 +144,7 @@ def stream(
     from trendloom.hosts.spark.sinks import SINKS, Keyed, Sink
 
     called = name or (Path(query).stem if query is not None else "trends")
-    api.query(text)
+    api.aggregation(text)
     if Place.read(source, ORIGINS).kind == "socket" and once:
         misuse("A socket has nothing before somebody listens; leave --once out.", "--once")
     target = Sink(Place.read(sink, SINKS), called, mode, checkpoint, trigger, once)

@@ -26,6 +26,22 @@ from trendloom.cli.options import (
 )
 
 Format = Literal["csv", "jsonl", "parquet"]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="AMOUNT",
+        help="What may be held at once, as in '512 MB'; default: a fourth of the machine's.",
+    ),
+]
+Algorithm = Annotated[
+    Literal["auto", "m", "t", "h"],
+    typer.Option("--algorithm", help="m: least memory; t: keeps all paths; h: between."),
+]
+Optimizer = Annotated[
+    Literal["bnb", "greedy"],
+    typer.Option("--optimizer", help="Of h: branch and bound, or the first cut that fits."),
+]
 
 
 def trends(
@@ -38,41 +54,47 @@ def trends(
     event_type: EventType = None,
     tick: Tick = "s",
     tiebreak: Tiebreak = None,
+    memory_limit: MemoryLimit = None,
+    algorithm: Algorithm = "auto",
+    optimizer: Optimizer = "bnb",
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many trends.")
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every trend, also those that another one contains.")
-    ] = False,
-    best: Annotated[
+    after: Annotated[
         int | None,
         typer.Option(
-            "--best", metavar="K", min=1, help="The K best of each window and partition only."
+            "--after",
+            metavar="ID",
+            min=0,
+            help="Go on behind the trend of this number, with the same events and options.",
+        ),
+    ] = None,
+    longest: Annotated[
+        int | None,
+        typer.Option(
+            "--longest", metavar="K", min=1, help="The K longest of each window and partition only."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", metavar="K", min=1, help="The K of each window and partition by --by only."
         ),
     ] = None,
     by: Annotated[
-        str,
-        typer.Option("--by", metavar="WHAT", help="What best means: length, or the sum of V.attr."),
-    ] = "length",
+        str | None,
+        typer.Option("--by", metavar="SUM", help="Of --top: the largest sum, as SUM(S.price)."),
+    ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
             "--sample", metavar="K", min=1, help="K of each window and partition, drawn uniformly."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the sample.")] = 0,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            "--memory-limit",
-            metavar="AMOUNT",
-            help="What may be held at once, as in '512 MB'; default: a fourth of the machine's.",
-        ),
-    ] = None,
-    algorithm: Annotated[
-        Literal["auto", "m", "t", "h", "baseline"],
-        typer.Option("--algorithm", help="m: least memory; t: keeps all paths; h: between."),
-    ] = "auto",
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the sample.")] = 0,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every trend, also those that another one contains.")
+    ] = False,
     bad_rows: BadRows = "error",
     format: Annotated[  # noqa: A002
         Format | None,
@@ -97,21 +119,27 @@ def trends(
     if output is not None:
         check_target(output, overwrite=overwrite)
 
+    import pyarrow as pa
+
     from trendloom import api
     from trendloom.cli.output import note, some
     from trendloom.cli.progress import progress_bar
+    from trendloom.cli.stopping import stopper
     from trendloom.hosts.local.batches import write_batches
 
-    with progress_bar("Listing") as report:
+    with progress_bar("Listing", unit="%") as report, stopper() as stop:
         found = api.trends(
             text,
             events,
             **options,
             memory_limit=memory_limit,
             algorithm=algorithm,
+            optimizer=optimizer,
             limit=limit,
+            after=after,
             all=every,
-            best=best,
+            longest=longest,
+            top=top,
             by=by,
             sample=sample,
             seed=seed,
@@ -120,10 +148,19 @@ def trends(
         )
         with found:
             target = sys.stdout.buffer if output is None else output
-            written = write_batches(found.reader(), target, chosen, overwrite=overwrite)
+            batches = pa.RecordBatchReader.from_batches(found.schema, stop.until_asked(found))
+            written = write_batches(batches, target, chosen, overwrite=overwrite)
             sys.stdout.flush()
     if output is not None:
         note(f"Wrote {some(written, 'trend')} to {output}.")
+    if stop.asked:
+        # What is written is whole, and the last number in it says where to go on.
+        known = (0 if after is None else after + 1) + written
+        note(
+            f"Interrupted after {some(written, 'trend')}, all of them written whole."
+            + (f" Go on with --after {known - 1}." if known else "")
+        )
+        raise typer.Exit(130)
 
 
 def _format(asked: Format | None, output: str | None) -> Suffix:

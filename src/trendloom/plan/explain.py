@@ -22,6 +22,13 @@ def explain(plan: Plan, format: str = "text") -> str:  # noqa: A002
         from trendloom.plan.explaining.wording import picture
 
         return picture(plan)
+    if plan.lists:
+        from trendloom.plan.explaining.listing import gather_listing, listing_text
+
+        told = gather_listing(plan)
+        if format == "json":
+            return json.dumps(asdict(told), indent=2, ensure_ascii=False)
+        return listing_text(told)
     from trendloom.plan.explaining.facts import gather
     from trendloom.plan.explaining.text import to_text
 

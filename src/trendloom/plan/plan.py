@@ -137,6 +137,11 @@ class Plan:
     """Whether the number of trends can be exponential in the events (COGRA Table 4)."""
 
     @property
+    def lists(self) -> bool:
+        """Whether it is of the trends themselves, not of aggregates over them."""
+        return self.scan.row_numbers
+
+    @property
     def plain_groups(self) -> int:
         """How many leading partition attributes are GROUP-BY attributes."""
         return sum(key.variable is None for key in self.group_by)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from trendloom.cet.happened import Happened
 from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
 from trendloom.hosts.local.beginning import begin_scan
@@ -31,6 +32,9 @@ class Listed:
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
+    happened: Happened
+    survey: Callable[[], None]
+    """Instead of taking the batches: counts, and chooses how they would be found."""
 
 
 def list_local(
@@ -62,7 +66,8 @@ def list_local(
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
-            return Listed(schema_of(plan.scan.partition, unknown), iter(()))
+            nothing = schema_of(plan.scan.partition, unknown)
+            return Listed(nothing, iter(()), Happened(), lambda: None)
         scanned, axis = begun
         listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
         schema = _dressed_schema(listing.schema, plan, axis)
@@ -72,19 +77,42 @@ def list_local(
 
     def batches() -> Iterator[pa.RecordBatch]:
         with source, scanned:
-            for batch in listing.over(_reported(scanned, progress)):
+            reported = Reported(scanned, listing, progress)
+            for batch in listing.over(reported):
+                reported.tell()
                 yield _dressed(batch, schema, plan, axis)
+            reported.tell()
 
-    return Listed(schema, batches())
+    def survey() -> None:
+        with source, scanned:
+            listing.survey(scanned)
+
+    return Listed(schema, batches(), listing.happened, survey)
 
 
-def _reported(scanned: Batches, progress: Progress | None) -> Iterator[pa.RecordBatch]:
-    rows = 0
-    for batch in scanned:
-        yield batch
-        rows += batch.num_rows
-        if progress is not None:
-            progress(rows, scanned.total_rows)
+@dataclass
+class Reported:
+    """The scan's batches on their way in; progress in rows of which all trends are listed."""
+
+    scanned: Batches
+    listing: Listing
+    progress: Progress | None
+    _read: int = 0
+    _listed: int = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self.scanned:
+            # Whoever asks for more has listed what is complete so far.
+            self._listed = self._read
+            self.listing.share = 0.0
+            self._read += batch.num_rows
+            yield batch
+
+    def tell(self) -> None:
+        """Inside of a window by its number of trends, which is known."""
+        if self.progress is not None:
+            done = self._listed + (self._read - self._listed) * self.listing.share
+            self.progress(int(done), self.scanned.total_rows)
 
 
 def _dressed_schema(schema: pa.Schema, plan: Plan, axis: TimeAxis) -> pa.Schema:

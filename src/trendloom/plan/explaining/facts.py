@@ -185,27 +185,13 @@ class Facts:
 
 def gather(plan: Plan) -> Facts:
     """Reads the facts off the plan."""
-    window = _window(plan)
+    window = window_facts(plan)
     parts = tuple(_part(plan, part, window) for part in plan.all_parts)
-    negated = {name for part in plan.parts for name in part.negated}
     return Facts(
         format=FORMAT,
         query=canonical(plan.query),
         semantics=plan.semantics.value,
-        scan=ScanFacts(
-            tuple(
-                LetterFacts(
-                    letter.variable,
-                    letter.type,
-                    None if letter.condition is None else to_sql(letter.condition),
-                    letter.variable in negated,
-                )
-                for letter in plan.scan.letters
-            ),
-            plan.scan.partition,
-            plan.scan.attributes,
-            plan.scan.keep_unmatched,
-        ),
+        scan=scan_facts(plan),
         window=window,
         parts=parts,
         cost=CostFacts(_time(plan, parts, window), costs.memory(plan), streams(plan)),
@@ -219,8 +205,22 @@ def gather(plan: Plan) -> Facts:
     )
 
 
-def _window(plan: Plan) -> WindowFacts:
-    strategy = _strategy(plan)
+def scan_facts(plan: Plan) -> ScanFacts:
+    negated = {name for part in plan.parts for name in part.negated}
+    letters = tuple(
+        LetterFacts(
+            letter.variable,
+            letter.type,
+            None if letter.condition is None else to_sql(letter.condition),
+            letter.variable in negated,
+        )
+        for letter in plan.scan.letters
+    )
+    return ScanFacts(letters, plan.scan.partition, plan.scan.attributes, plan.scan.keep_unmatched)
+
+
+def window_facts(plan: Plan) -> WindowFacts:
+    strategy = plan.strategy.value if plan.lists else _strategy(plan)
     match plan.window:
         case None:
             return WindowFacts(strategy, None, None, 1)
@@ -246,7 +246,7 @@ def _strategy(plan: Plan) -> str:
 
 
 def _part(plan: Plan, part: Part, window: WindowFacts) -> PartFacts:
-    automaton = _automaton(plan, part)
+    automaton = automaton_facts(plan, part)
     kept = _kept(plan, part)
     bindings = tuple(_binding(plan, binding) for binding in part.bindings)
     role = "pattern" if len(plan.parts) == 1 else "side"
@@ -268,7 +268,7 @@ def _part(plan: Plan, part: Part, window: WindowFacts) -> PartFacts:
     )
 
 
-def _automaton(plan: Plan, part: Part) -> AutomatonFacts:
+def automaton_facts(plan: Plan, part: Part) -> AutomatonFacts:
     drawn = drawing(plan, part)
     names = state_names(part.automaton)
     ends = endings(drawn)

@@ -14,7 +14,14 @@ from trendloom.plan.explaining.spark import COMBINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trendloom.plan.explaining.facts import ArrowFacts, Facts, PartFacts
+    from trendloom.plan.explaining.facts import (
+        ArrowFacts,
+        AutomatonFacts,
+        Facts,
+        PartFacts,
+        ScanFacts,
+        WindowFacts,
+    )
 
 WIDTH = 100
 MAX_ARROWS = 16
@@ -30,7 +37,7 @@ def to_text(facts: Facts) -> str:
     paragraphs = [
         list(_summary(facts)),
         ["Query", *(f"  {line}" for line in facts.query.splitlines())],
-        list(_scan(facts)),
+        list(scan_lines(facts.scan)),
         *(list(_part(part)) for part in facts.parts),
         list(_result(facts)),
         list(_spark(facts)),
@@ -43,7 +50,7 @@ def _summary(facts: Facts) -> Iterator[str]:
     exponential = facts.result.trends == "exponential"
     rows = [
         ("Pattern", f"{pattern}, {facts.semantics}: {SKIPPING[facts.semantics]}"),
-        ("Windows", _windows(facts)),
+        ("Windows", windows_words(facts.window, facts.scan)),
         ("Algorithm", "; ".join(_algorithm(part) for part in facts.parts)),
         ("Time", facts.cost.time),
         ("Memory", facts.cost.memory),
@@ -56,12 +63,11 @@ def _summary(facts: Facts) -> Iterator[str]:
         ("Rows", facts.result.rows),
     ]
     for label, words in rows:
-        yield from _wrapped(f"{label:<11}", words)
+        yield from wrapped(f"{label:<11}", words)
 
 
-def _windows(facts: Facts) -> str:
-    window, partition = facts.window, facts.scan.partition_by
-    by = f"; partitioned by {', '.join(partition)}" if partition else ""
+def windows_words(window: WindowFacts, scan: ScanFacts) -> str:
+    by = f"; partitioned by {', '.join(scan.partition_by)}" if scan.partition_by else ""
     if window.within is None:
         return f"{window.strategy}{by}"
     if window.slide is None:
@@ -86,27 +92,25 @@ def _name(part: PartFacts) -> str:
     return "the trends of both sides" if part.role == "overlap" else part.pattern
 
 
-def _scan(facts: Facts) -> Iterator[str]:
-    unmatched = "all rows" if facts.scan.reads_unmatched_rows else "only rows that are a letter"
-    order = ", ".join([*facts.scan.partition_by, "time"])
+def scan_lines(scan: ScanFacts) -> Iterator[str]:
+    unmatched = "all rows" if scan.reads_unmatched_rows else "only rows that are a letter"
+    order = ", ".join([*scan.partition_by, "time"])
     yield f"Scan: {unmatched}, sorted by {order}"
-    yield from _table(
+    yield from table_lines(
         (
             ("NOT " if letter.negated else "") + letter.variable,
             letter.type,
             f"where {letter.condition}" if letter.condition is not None else "",
         )
-        for letter in facts.scan.letters
+        for letter in scan.letters
     )
 
 
-def _part(part: PartFacts) -> Iterator[str]:
-    automaton = part.automaton
+def automaton_lines(automaton: AutomatonFacts, name: str = "") -> Iterator[str]:
     count = len(automaton.states)
     shape = f"{count} state{'s' * (count != 1)}, {'cyclic' if automaton.cyclic else 'acyclic'}"
-    name = "" if part.role == "pattern" else f" of {_name(part)}"
     yield f"Automaton{name}: {shape}"
-    yield from _table(
+    yield from table_lines(
         (arrow.source or "start", f"→ {arrow.target or 'no trend'}", _label(arrow))
         for arrow in automaton.arrows[:MAX_ARROWS]
     )
@@ -118,16 +122,22 @@ def _part(part: PartFacts) -> Iterator[str]:
         for state in automaton.states
         if state.ends_if is not None
     ]
-    yield from _wrapped("  ends in ", ", ".join(_few(ends)))
+    yield from wrapped("  ends in ", ", ".join(_few(ends)))
+
+
+def _part(part: PartFacts) -> Iterator[str]:
+    automaton = part.automaton
+    name = "" if part.role == "pattern" else f" of {_name(part)}"
+    yield from automaton_lines(automaton, name)
     yield ""
     yield f"Algorithm{name}: {part.algorithm}, {part.grain} grain"
     sums = [state.name for state in automaton.states if state.keeps == "sums"]
     if sums:
         bands = f", each in {part.bands} bands" if part.bands > 1 else ""
-        yield from _wrapped("  sums in ", ", ".join(_few(sums)) + bands)
-    yield from _table((one.cause, one.effect) for one in (*part.because, *part.folded_guards))
+        yield from wrapped("  sums in ", ", ".join(_few(sums)) + bands)
+    yield from table_lines((one.cause, one.effect) for one in (*part.because, *part.folded_guards))
     if part.role != "pattern":
-        yield from _wrapped("  ", "; ".join(part.time))
+        yield from wrapped("  ", "; ".join(part.time))
 
 
 def _label(arrow: ArrowFacts) -> str:
@@ -140,7 +150,7 @@ def _label(arrow: ArrowFacts) -> str:
 
 def _result(facts: Facts) -> Iterator[str]:
     yield "Result"
-    yield from _table(
+    yield from table_lines(
         (column.name, column.type, column.value if column.value != column.name else "")
         for column in facts.result.columns
     )
@@ -159,7 +169,7 @@ def _result(facts: Facts) -> Iterator[str]:
         way = RANK if by_rank else ROUTE
         scans = any(ranked) and not by_rank
         waits += "; conditions are scans there, quadratic in the events" if scans else ""
-        yield from _wrapped(
+        yield from wrapped(
             "  ",
             f'numbers="exact": {", ".join(exact)} as integers of any size, by {way}, as residues '
             f"modulo primes{waits}",
@@ -183,7 +193,7 @@ def _spark(facts: Facts) -> Iterator[str]:
         ("Parquet", f"{files.plan}: workers read row groups{then}"),
         ("stream", kept if stream.refused is None else f"refused: {stream.refused}"),
     ):
-        yield from _wrapped(f"  {events:<9}  ", told)
+        yield from wrapped(f"  {events:<9}  ", told)
 
 
 def _by(names: tuple[str, ...], without: str) -> str:
@@ -195,7 +205,7 @@ def _few(words: list[str], limit: int = 8) -> list[str]:
     return [*words[:limit], f"{rest} more"] if rest > 0 else list(words)
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def table_lines(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     cells = list(rows)
     if not cells:
         return
@@ -205,7 +215,7 @@ def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
         yield f"  {line}".rstrip()
 
 
-def _wrapped(start: str, words: str, indent: int | None = None) -> Iterator[str]:
+def wrapped(start: str, words: str, indent: int | None = None) -> Iterator[str]:
     hang = " " * (len(start) if indent is None else indent)
     yield from wrap(
         start + words, WIDTH, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False

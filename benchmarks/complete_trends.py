@@ -1,0 +1,352 @@
+"""Complete trends within a memory limit: H-CET lists them where T-CET does not fit.
+
+After CET's Figures 13 to 17. Rings of checks (`generators/transfers.py`) in one window, by its
+events and by how many checks a check can follow; the time of a window by how much it overlaps with
+the next; the search for a cut by atomic graphlets; real transfers, plugs and postures. M-, T- and
+H-CET run from sorted batches to Arrow batches, on one core; SASE++ (`baselines/sase_trends.py`)
+only writes numbers of events into a buffer. All list the same number of trends, which is checked.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks import charts
+from benchmarks.baselines.limits import Stopped
+from benchmarks.baselines.sase_trends import list_trends
+from benchmarks.events import REAL
+from benchmarks.fresh import peak_of
+from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
+from benchmarks.listings import Scanned, kept_bytes, scanned
+from trendloom.cet.costs import Prices, atomic_bounds
+from trendloom.cet.graph import Graph
+from trendloom.cet.partitioning import branch_and_bound, exhaustive, greedy
+from trendloom.errors import LimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+
+MEMORY = 1 << 30
+RINGS = 4
+LIMIT = {Size.FULL: 60.0, Size.QUICK: 20.0, Size.TINY: 0.5}
+"""Seconds, of SASE++."""
+LAYERS = {Size.FULL: (4, 8, 10, 12, 13, 14), Size.QUICK: (4, 8, 10, 12), Size.TINY: (2, 3)}
+"""Of three checks each, per ring: three times as many events."""
+TOO_MANY = {Size.FULL: 16, Size.QUICK: 14, Size.TINY: 4}
+"""Layers of one ring that T-CET cannot hold, at the memory of `TIGHT`."""
+TIGHT = {Size.FULL: MEMORY, Size.QUICK: MEMORY // 8, Size.TINY: 1 << 20}
+COMPATIBLE = {Size.FULL: range(1, 13), Size.QUICK: (1, 2, 3, 4, 6, 9, 12), Size.TINY: (1, 3)}
+PER_RING = {Size.FULL: 36, Size.QUICK: 30, Size.TINY: 9}
+ATOMS = {Size.FULL: (8, 12, 16, 20), Size.QUICK: (8, 12, 16), Size.TINY: (4, 6)}
+OVERLAPS = {Size.FULL: (0, 1, 2, 3, 4, 5), Size.QUICK: (0, 3, 5), Size.TINY: (0, 5)}
+"""Sixths of a window that it shares with the next."""
+OVERLAPPED = {Size.FULL: 60_000, Size.QUICK: 30_000, Size.TINY: 1_200}
+CHAINS = "PATTERN Check c+ WHERE c.dst = NEXT(c).src"
+REAL_CASES = (
+    ("transfers, simulated", "transfers_amlsim_SYNTHETIC",
+     "PATTERN Transfer T+ WHERE T.dst = NEXT(T).src AND NEXT(T).amount <= T.amount "
+     "AND NEXT(T).amount >= T.amount * 0.8 WITHIN 20 days SLIDE 20 days", {}),
+    ("transfers, Ethereum", "transfers_ethereum_16k",
+     "PATTERN Transfer T+ WHERE T.dst = NEXT(T).src WITHIN 10 minutes SLIDE 10 minutes",
+     {"tiebreak": "tx_index"}),
+    ("plugs: load rises", "smart_plugs_tracebase_3d",
+     "PATTERN Refrigerator R+ WHERE [plug_id] AND R.load_w < NEXT(R).load_w "
+     "AND R.load_w > 20 WITHIN 30 s SLIDE 30 s", {}),
+    ("activity: heart rate rises", "activity_hr_mmash_22subj",
+     "PATTERN Lying L+ WHERE [subject] AND L.heart_rate < NEXT(L).heart_rate "
+     "WITHIN 20 s SLIDE 20 s", {}),
+)  # fmt: skip
+CAUSES: dict[str, str] = {}
+
+
+def rings(per_ring: int, compatible: int, count: int = RINGS) -> pa.Table:
+    """So many checks of each ring in one window, in layers, rings mixed; one time per layer."""
+    at = np.arange(per_ring) // compatible
+    ring = np.tile(np.arange(count), per_ring)
+    layer = np.repeat(at, count)
+    return pa.table({"ts": layer, "src": layer * count + ring, "dst": (layer + 1) * count + ring})
+
+
+def run(size: Size) -> list[Figure]:
+    figures = []
+    with one_core():
+        for panel in (_events, _tight, _compatibility, _overlap, _cuts, _real):
+            figures += panel(size)
+    return [*figures, *_peaks(size)]
+
+
+def _lister(events: Scanned, algorithm: str, memory: int = MEMORY) -> Callable[[], tuple[int, int]]:
+    return partial(events.listed, algorithm=algorithm, memory=memory)
+
+
+def _curve(
+    name: str, x_name: str, xs: Any, table_of: Callable[[int], pa.Table], size: Size
+) -> tuple[list[Figure], dict[tuple[str, int], Samples], dict[int, int]]:
+    """M, T, H and SASE++ at every x, and what T and H keep."""
+    points, memory, turns, emitted = [], [], {}, {}
+    gone = False
+    for x in xs:
+        table = table_of(x)
+        events = scanned(CHAINS, table, event_type="Check")
+        trends, emitted[x] = events.listed(algorithm="m", memory=MEMORY)
+        contenders: dict[str, Callable[[], object]] = {}
+        for algorithm in ("m", "t", "h"):
+            try:
+                found = events.listed(algorithm=algorithm, memory=MEMORY)
+            except LimitError:
+                continue
+            assert found == (trends, emitted[x]), f"{name} {x}: {algorithm}"
+            contenders[f"{algorithm.upper()}-CET"] = _lister(events, algorithm)
+        columns = [table[c].to_numpy() for c in ("ts", "src", "dst")]
+        if not gone:
+            started = time.perf_counter()
+            try:
+                assert list_trends(*columns, LIMIT[size]) == (trends, emitted[x])
+                if time.perf_counter() - started < LIMIT[size] / 10:
+                    contenders["SASE++"] = partial(list_trends, *columns, LIMIT[size])
+                else:
+                    turns["SASE++", x] = Samples((time.perf_counter() - started,))
+            except Stopped:
+                gone = True
+                seconds = time.perf_counter() - started
+                points.append(_point(name, "SASE++", x, seconds * 1e3, stopped=True))
+        slow = emitted[x] > 20_000_000
+        for who, seconds in take_turns(contenders, 1 if slow else size.turns, warm_up=0).items():
+            turns[who, x] = seconds
+        points += [
+            _point(name, who, at, s.median * 1e3) for (who, at), s in turns.items() if at == x
+        ]
+        for algorithm, held in kept_bytes(events, MEMORY).items():
+            memory.append(_point(f"{name}: memory", algorithm, x, held / 1e6))
+    last = max(x for who, x in turns if who == "SASE++")
+    figures = [
+        Figure(
+            f"{name}, {last} {x_name}, {emitted[last]:,} emitted: SASE++, × H-CET's time",
+            Samples((turns["SASE++", last].median / turns["H-CET", last].median,)), "×",
+            points=(*points, *memory),
+        )
+    ]  # fmt: skip
+    return figures, turns, emitted
+
+
+def _point(panel: str, who: str, x: float, y: float, *, stopped: bool = False) -> dict[str, Any]:
+    return {"panel": panel, "what": who, "x": x, "y": y, "stopped": stopped}
+
+
+def _events(size: Size) -> list[Figure]:
+    """Figures 13(a), (b) and 14: more events in a window, by rate or by length."""
+    xs = [3 * layers for layers in LAYERS[size]]
+    figures, turns, emitted = _curve("events per ring", "events", xs, lambda x: rings(x, 3), size)
+    fits = max(x for who, x in turns if who == "T-CET")
+    rate = Samples(tuple(emitted[fits] / s for s in turns["T-CET", fits].values))
+    label = f"T-CET, {fits} events per ring, to Arrow"
+    return [*figures, Figure(f"{label}: emitted", rate, "events/s", at_least(4e7))]
+
+
+def _tight(size: Size) -> list[Figure]:
+    """One ring among others that have one trend each: T-CET does not fit, SASE++ scans in vain."""
+    layers, memory = TOO_MANY[size], TIGHT[size]
+    ring = rings(3 * layers, 3, 1)
+    others = rings(layers, 1, 40).to_pandas()
+    others[["src", "dst"]] += 1 << 40
+    table = pa.concat_tables([ring, pa.Table.from_pandas(others, preserve_index=False)])
+    table = table.sort_by("ts")
+    events = scanned(CHAINS, table, event_type="Check")
+    assert kept_bytes(events, memory)["T-CET"] > memory / 2 or size is Size.TINY
+    columns = [table[c].to_numpy() for c in ("ts", "src", "dst")]
+    trends, emitted = events.listed(algorithm="h", memory=memory)
+    seconds = take_turns({"H-CET": _lister(events, "h", memory)}, 1, warm_up=0)["H-CET"]
+    started = time.perf_counter()
+    try:
+        list_trends(*columns, 30 * seconds.median)
+        words = ""
+    except Stopped:
+        words = " at least"
+    ratio = (time.perf_counter() - started) / seconds.median
+    return [
+        Figure(
+            f"T-CET does not fit, {trends:,} trends: SASE++, × H-CET's time{words}",
+            Samples((ratio,)), "×", at_least(10),
+        ),
+        Figure("the same: H-CET to Arrow", Samples((emitted / seconds.median,)), "events/s"),
+    ]  # fmt: skip
+
+
+def _compatibility(size: Size) -> list[Figure]:
+    """Figure 13(d): the most trends where a check can follow three."""
+    figures, _, _ = _curve(
+        "compatible checks", "compatible", COMPATIBLE[size],
+        lambda x: rings(PER_RING[size], x), size,
+    )  # fmt: skip
+    return figures
+
+
+def _overlap(size: Size) -> list[Figure]:
+    """Figure 13(c): with and without sharing, M-CET, in long windows of many short trends."""
+    count = OVERLAPPED[size]
+    random = np.random.default_rng(3)
+    accounts = count // 2
+    table = pa.table({
+        "ts": np.arange(count), "src": random.integers(0, accounts, count),
+        "dst": random.integers(0, accounts, count),
+    })  # fmt: skip
+    within = count // 10
+    within -= within % 6
+    points, turns = [], {}
+    for sixths in OVERLAPS[size]:
+        slide = within * (6 - sixths) // 6
+        query = f"{CHAINS} WITHIN {within} s SLIDE {slide} s"
+        events = scanned(query, table, event_type="Check")
+        shared, alone = (partial(events.searched, share=share) for share in (True, False))
+        windows = shared()
+        assert windows == alone()
+        for who, seconds in take_turns({"shared": shared, "alone": alone}, size.turns).items():
+            turns[who, sixths] = seconds
+            points.append(_point("overlap", who, sixths, seconds.median / windows[0] * 1e3))
+    most = max(OVERLAPS[size])
+    return [
+        Figure(
+            f"overlap {most}/6: graphs without sharing, × those with",
+            turns["alone", most] / turns["shared", most], "×", at_least(3), points=tuple(points),
+        )
+    ]  # fmt: skip
+
+
+def _layers(widths: list[int]) -> Graph:
+    """A graph of layers: each is an atomic graphlet."""
+    point = np.repeat(np.arange(len(widths)), widths)
+    first = np.cumsum([0, *widths])
+    preds = [
+        np.arange(first[k - 1], first[k]) if k else np.arange(0)
+        for k in range(len(widths))
+        for _ in range(widths[k])
+    ]
+    start = np.cumsum([0, *map(len, preds)])
+    return Graph(
+        0, np.arange(len(point)), np.zeros(len(point), np.int64), point,
+        (point == 0).astype(np.uint8), (point == len(widths) - 1).astype(np.uint8),
+        start.astype(np.int64), np.concatenate(preds).astype(np.int64),
+    )  # fmt: skip
+
+
+def _cuts(size: Size) -> list[Figure]:
+    """Figures 15 to 17: the searches' time by atomic graphlets, and the quality of their plans."""
+    random = np.random.default_rng(5)
+    points, ratios, quality, same = [], {}, {}, {}
+    searches = {"exhaustive": exhaustive, "branch and bound": branch_and_bound, "greedy": greedy}
+    for atoms in ATOMS[size]:
+        graph = _layers(random.integers(1, 4, atoms).tolist())
+        plans, seconds = {}, {}
+        whole = Prices(graph, atomic_bounds(graph), np.inf)
+        every = whole.memory(tuple(range(whole.atoms + 1)))
+        room = max(whole.memory((0, whole.atoms)) / 20, 1.5 * every)
+        for who, search in searches.items():
+            prices = Prices(graph, atomic_bounds(graph), room)
+            started = time.perf_counter()
+            plans[who] = search(prices, room)
+            seconds[who] = time.perf_counter() - started
+            points.append(_point("search", who, atoms, seconds[who] * 1e3))
+        best = whole.work(plans["exhaustive"])
+        ratios[atoms] = seconds["exhaustive"] / seconds["branch and bound"]
+        same[atoms] = float(whole.work(plans["branch and bound"]) / best)
+        quality[atoms] = float(whole.work(plans["greedy"]) / best)
+        points += [
+            _point("plan", "branch and bound", atoms, same[atoms]),
+            _point("plan", "greedy", atoms, quality[atoms]),
+        ]
+    most = max(ATOMS[size])
+    return [
+        Figure(
+            f"{most} atomic graphlets: exhaustive search, × branch and bound's time",
+            Samples((ratios[most],)), "×", at_least(50), points=tuple(points),
+        ),
+        Figure(
+            "branch and bound's plan, × the best plan's work, at most",
+            Samples((max(same.values()),)), "×", at_most(1),
+        ),
+        Figure(
+            "greedy's plan, × the best plan's work, at most",
+            Samples((max(quality.values()),)), "×", at_most(3),
+        ),
+    ]  # fmt: skip
+
+
+def _real(size: Size) -> list[Figure]:
+    figures = []
+    for name, file, query, options in REAL_CASES:
+        path = REAL / f"{file}.parquet"
+        if size is Size.TINY or not path.exists():
+            print(f"  {path.name} is left out")
+            continue
+        events = scanned(query, path, time="ts", type="type", **options)
+        listed: dict[str, tuple[int, int]] = {}
+        for algorithm in ("m", "t", "h", "auto"):
+            try:
+                listed[algorithm] = events.listed(algorithm=algorithm, memory=MEMORY)
+            except LimitError as error:
+                print(f"  {name}, {algorithm}: {error.cause}")
+        assert len(set(listed.values())) == 1
+        turns = take_turns({a: _lister(events, a) for a in listed}, size.turns)
+        points = tuple(_point("real", a.upper(), 0, s.median * 1e3) for a, s in turns.items())
+        trends, emitted = listed["m"]
+        words = f"{name}: {events.rows:,} events, {trends:,} trends, {emitted:,} emitted"
+        figures += [
+            Figure(f"{words}: {a}", s * 1e3, "ms", points=points if a == "m" else ())
+            for a, s in turns.items()
+        ]
+    return figures
+
+
+def _peaks(size: Size) -> list[Figure]:
+    """The whole process, interpreter and scan included."""
+    layers = (TOO_MANY[size],) if size is Size.TINY else (12, 14, TOO_MANY[size])
+    peak = max(peak_of(list_rings, count, MEMORY) for count in layers)
+    return [
+        Figure(
+            "H-CET's process at its peak, × the memory limit, at most",
+            Samples((peak / MEMORY,)), "×", at_most(1),
+        )
+    ]  # fmt: skip
+
+
+def list_rings(layers: int, memory: int) -> None:
+    """In a process of its own."""
+    from trendloom import trends
+
+    found = trends(
+        CHAINS, rings(3 * layers, 3, 1), time="ts", event_type="Check", algorithm="h",
+        memory_limit=memory,
+    )  # fmt: skip
+    for _ in found:
+        pass
+
+
+def draw(figures: list[Figure]) -> alt.ConcatChart:
+    points = [point for figure in figures for point in figure.points]
+    titles = {
+        "events per ring": ("Time by events", "events per ring", "ms"),
+        "events per ring: memory": ("Memory by events", "events per ring", "MB"),
+        "compatible checks": ("Time by compatibility", "checks that a check can follow", "ms"),
+        "overlap": ("Graphs of windows that overlap", "sixths shared", "ms per window"),
+        "search": ("Search for a cut", "atomic graphlets", "ms"),
+        "plan": ("Work of the plan", "atomic graphlets", "× the best"),
+    }
+    drawn = [
+        charts.Panel(
+            title, x, f"{y}, logarithmic",
+            [p for p in points if p["panel"] == name and p["y"] > 0], log_x=False,
+        )
+        for name, (title, x, y) in titles.items()
+    ]  # fmt: skip
+    return charts.panels(
+        drawn,
+        title="Complete trends",
+        subtitle=f"{RINGS} rings of checks in a window, {MEMORY >> 30} GB, one core",
+    )

@@ -1,0 +1,113 @@
+"""Predecessors that are looked up, and windows that share the search, against the naive oracle.
+
+Cases are cheap because many of them are partitions of one table: each is a stream of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import trendloom as tl
+from trendloom.plan.predecessors import Search, equality_of, predecessors
+from trendloom.testing.oracle import trends
+
+STREAMS = 15
+ALGORITHMS = ("auto", "m", "t", "h")
+PATTERNS = {
+    "A+ WHERE [k] AND A.x < NEXT(A).x": Search.STAIRS,
+    "A+ WHERE [k] AND A.x <= NEXT(A).x": Search.STAIRS,
+    "A+ WHERE [k] AND A.x > NEXT(A).x": Search.STAIRS,
+    "A+ WHERE [k] AND NEXT(A).x <= A.x": Search.STAIRS,
+    "A+ WHERE [k] AND A.x = NEXT(A).y": Search.EQUAL,
+    "A+ WHERE [k] AND A.x = NEXT(A).y AND NEXT(A).x >= A.y - 1 AND A.y <= NEXT(A).y":
+        Search.EQUAL,
+    "SEQ(A+, B) WHERE [k] AND A.x = NEXT(A).y AND A.y = NEXT(B).x": Search.EQUAL,
+    "(SEQ(A, B))+ WHERE [k] AND A.x = NEXT(B).y AND B.x = NEXT(A).y": Search.EQUAL,
+    "SEQ(A+, B+) WHERE [k] AND A.x = NEXT(A).x AND A.x = NEXT(B).y AND B.x = NEXT(B).x":
+        Search.EQUAL,
+    "A+ WHERE [k]": Search.SCAN,
+    "SEQ(A+, B) WHERE [k] AND A.x < NEXT(A).x": Search.SCAN,
+    "(SEQ(A+, B?))+ WHERE [k] AND A.x <> NEXT(B).y": Search.SCAN,
+}  # fmt: skip
+WINDOWS = ("", "WITHIN 6 s SLIDE 1 s", "WITHIN 5 s SLIDE 2 s", "WITHIN 5 EVENTS SLIDE 2 EVENTS")
+
+
+def streams(seed: int) -> list[dict[str, Any]]:
+    """`STREAMS` short ones, with ties, few values, and nulls."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for k in range(STREAMS):
+        size = int(random.integers(3, 10))
+        for time in np.sort(random.integers(0, 9, size)).tolist():
+            x, y = (None if v == 4 else int(v) for v in random.integers(0, 5, 2))
+            rows.append({"time": time, "type": "AAB"[random.integers(3)], "k": k, "x": x, "y": y})
+    order = random.permutation(len(rows))
+    return [rows[i] for i in order]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_same_trends_as_the_oracle(pattern: str, window: str) -> None:
+    """12 patterns, 4 windows, 3 tables of 15 streams: 2,160 cases."""
+    query = f"PATTERN {pattern} {window}"
+    for seed, algorithm in enumerate(np.roll(ALGORITHMS, len(query))[:3]):
+        events = streams(1_000 * len(query) + seed)
+        table = pa.Table.from_pylist(events)
+        rows = tl.trends(query, table, time="time", type="type", algorithm=str(algorithm)).rows()
+        found = sorted(
+            (row["k"], str(row["window_start"]),
+             tuple(zip(row["events"], row["variables"], strict=True)))
+            for row in rows
+        )  # fmt: skip
+        wanted = sorted(
+            (trend.partition[0], str(trend.window[0]), trend.elements)
+            for trend in trends(query, events, type="type", complete=True, limit=100_000)
+        )
+        assert found == wanted, (query, algorithm, seed)
+
+
+@pytest.mark.parametrize(("pattern", "search"), PATTERNS.items())
+def test_which_search(pattern: str, search: Search) -> None:
+    plan = tl.query(f"PATTERN {pattern}").plan
+    assert predecessors(plan.parts[0], plan.semantics).search is search
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("A.x + 1 = NEXT(A).y AND A.x < NEXT(A).x", True),
+        ("(A.x < NEXT(A).x AND A.x = NEXT(A).y) AND ABS(A.x - NEXT(A).x) < 2", True),
+        ("(A.x = NEXT(A).y OR A.x < NEXT(A).y)", False),
+        ("NOT A.x = NEXT(A).y", False),
+        ("A.x <> NEXT(A).y", False),
+    ],
+)
+def test_equalities_among_conditions(condition: str, found: bool) -> None:
+    (program,) = tl.query(f"PATTERN A+ WHERE {condition}").plan.parts[0].programs
+    assert (equality_of(program) is not None) == found
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["SEQ(A a, NOT C, A b) WHERE a.x = NEXT(b).y", "A{2,3} WHERE A.x = NEXT(A).y"],
+)
+def test_guards_and_states_of_one_variable_are_searched(pattern: str) -> None:
+    plan = tl.query(f"PATTERN {pattern}").plan
+    assert predecessors(plan.parts[0], plan.semantics).search is Search.SCAN
+
+
+def test_large_windows_need_no_set_of_ancestors() -> None:
+    """200,000 events in a window: their ancestors as sets would take 2.5 GB."""
+    count = 200_000
+    chain = pa.table({"time": np.arange(count), "x": np.arange(count), "y": np.arange(count) - 1})
+    for condition in ("A.x = NEXT(A).y", "A.x < NEXT(A).x"):
+        found = tl.trends(
+            f"PATTERN A+ WHERE {condition}", chain, time="time", event_type="A",
+            memory_limit="100 MB", limit=2,
+        ).rows()  # fmt: skip
+        assert sum(row["length"] for row in found) == count
+        assert len(found) == 1
