@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trendloom import spark
-    from trendloom.api import TrendQuery, aggregate, query, run, trends
+    from trendloom.api import TrendQuery, aggregate, matches, query, run, trends
     from trendloom.errors import TrendloomError
-    from trendloom.listed import Trends
+    from trendloom.listed import Matches, Trends
     from trendloom.result import Result
 
 __version__ = "0.1.0"
 __all__ = [
+    "Matches",
     "Result",
     "TrendQuery",
     "TrendloomError",
     "Trends",
     "aggregate",
+    "matches",
     "query",
     "run",
     "spark",
@@ -31,11 +33,13 @@ __all__ = [
 ]
 
 _HOME = {
+    "Matches": "trendloom.listed",
     "Result": "trendloom.result",
     "TrendQuery": "trendloom.api",
     "TrendloomError": "trendloom.errors",
     "Trends": "trendloom.listed",
     "aggregate": "trendloom.api",
+    "matches": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",
     "trends": "trendloom.api",

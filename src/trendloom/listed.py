@@ -1,4 +1,4 @@
-"""What a listing returns: trends in record batches, while they are found."""
+"""What a listing returns: trends, or complex events, in record batches while they are found."""
 
 from __future__ import annotations
 
@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from trendloom.result import Result
 
 
-class Trends:
-    """Trends, to be taken once: batch by batch, or all of them.
-
-    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
-    `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
-    (what each of them is in the pattern).
-    """
+class Batches:
+    """Rows to be taken once: batch by batch, or all of them."""
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self.schema = schema
@@ -42,7 +37,7 @@ class Trends:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Trends: {', '.join(self.schema.names)}>"
+        return f"<{type(self).__name__}: {', '.join(self.schema.names)}>"
 
     def reader(self) -> pa.RecordBatchReader:
         """For whatever reads Arrow streams; one batch at a time is in memory."""
@@ -71,3 +66,21 @@ class Trends:
         from trendloom.result import Result
 
         return Result(self.to_arrow(), (), (), 0, 0, 0.0)
+
+
+class Trends(Batches):
+    """Trends.
+
+    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
+    `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
+    (what each of them is in the pattern).
+    """
+
+
+class Matches(Batches):
+    """Complex events, in the order of their ends.
+
+    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
+    `start` and `end` (rows of the input, from 0), and for each variable the list of its events:
+    rows of the input, or structs where AGG made the events or PROJECT left some attributes.
+    """

@@ -72,13 +72,14 @@ def list_local(
 
     def batches() -> Iterator[pa.RecordBatch]:
         with source, scanned:
-            for batch in listing.over(_reported(scanned, progress)):
+            for batch in listing.over(reported(scanned, progress)):
                 yield _dressed(batch, schema, plan, axis)
 
     return Listed(schema, batches())
 
 
-def _reported(scanned: Batches, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+def reported(scanned: Batches, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    """The batches of a scan, and how far it is, to whoever wants to know."""
     rows = 0
     for batch in scanned:
         yield batch
