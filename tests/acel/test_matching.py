@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import trendloom as tl
 from acel.formulas import SCHEMA, formulas, numbers
-from trendloom.acel import Formula, denote, stream
+from trendloom.acel import Formula, denote, parse, stream, to_text
 from trendloom.acel.check import check
 from trendloom.acel.events import NUMBER, TEXT, TYPE, Event
+from trendloom.acel.marking import Marking
 from trendloom.acel.matching import Matching
 from trendloom.acel.plan import MatchPlan, match_plan
 from trendloom.acel.windows import Span
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import InputError, NumberError, QueryMeaningError, TrendloomError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,3 +158,96 @@ def test_every_search_is_the_definition(
     made = Matching(plan, span, [pa.int64()])
     got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
     assert shown(plan, got, drawn) == expected(formula, drawn, span)
+
+
+COLUMNS = pa.schema(
+    [
+        ("type", pa.string()),
+        ("x", pa.float64()),
+        ("w", pa.string()),
+        ("key", pa.int64()),
+        ("time", pa.int64()),
+    ]
+)
+
+
+@given(formulas(4), rows, st.sampled_from([None, "4 s"]))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_local_host_evaluates_conditions_on_columns(
+    formula: Formula, drawn: list[Row], within: str | None
+) -> None:
+    drawn = as_doubles(timed(drawn))
+    if not drawn:
+        return
+    table = pa.Table.from_pylist(drawn, COLUMNS)
+    try:
+        plan = planned(formula)
+        made = tl.matches(
+            to_text(formula), table, time="time", partition_by=["key"], within=within
+        ).rows()
+    except QueryMeaningError as error:
+        assert "which one column cannot hold" in error.cause  # noqa: PT017
+        return
+    span = Span() if within is None else Span(4)
+    assert shown(plan, made, drawn) == expected(formula, drawn, span)
+
+
+def test_results_over_nothing() -> None:
+    made = tl.matches("AGG[Y(n = COUNT(A.x))](A+)", [], time="time")
+    assert made.rows() == []
+    assert made.schema.names == ["window_start", "window_end", "start", "end", "A", "Y"]
+
+
+def test_whole_numbers_stay_whole_and_never_wrap() -> None:
+    rows = [{"type": "A", "time": k, "x": 2**62, "ok": True} for k in range(2)]
+    (made,) = tl.matches(
+        "PROJECT[Y](AGG[Y(s = SUM(A.x))](A FILTER A[ok = TRUE]))", rows[:1], time="time"
+    ).rows()
+    assert made["Y"] == [{"row": 0, "s": 2**62}]
+    with pytest.raises(NumberError, match="does not fit its column"):
+        tl.matches("PROJECT[Y](AGG[Y(s = SUM(A.x))](A ; A))", rows, time="time").rows()
+
+
+def test_infinite_values_are_refused() -> None:
+    rows = [{"type": "A", "time": 0, "x": float("inf")}]
+    with pytest.raises(InputError, match="'x' is infinite in some event"):
+        tl.matches("AGG[Y(s = SUM(A.x))](A)", rows, time="time").rows()
+
+
+def test_one_type_for_all_rows() -> None:
+    rows = [{"time": k, "x": k} for k in range(3)]
+    found = tl.matches("A+ FILTER A[increasing(x)]", rows, time="time", event_type="A").rows()
+    assert len(found) == 7
+
+
+def test_many_results_leave_in_several_batches() -> None:
+    """Every pair of 400 events; and the longest of their sets has 400."""
+    rows = [{"type": "A", "time": k} for k in range(400)]
+    batches = list(tl.matches("A ; A", rows, time="time"))
+    assert len(batches) > 1
+    assert sum(batch.num_rows for batch in batches) == 400 * 399 // 2
+    (longest,) = tl.matches(
+        "PROJECT[S](START : (A:+ AS S) : STOP)",
+        [{"type": "START", "time": -1}, *rows, {"type": "STOP", "time": 400}],
+        time="time",
+    ).rows()
+    assert longest["S"] == list(range(1, 401))
+
+
+def test_what_is_outside_of_all_windows_is_dropped() -> None:
+    """Runs that never end do not pile up."""
+    rows = [{"type": "A", "time": k} for k in range(20_000)]
+    plan = match_plan(
+        parse("A+ ; B"), {"A": {}, "B": {}}, text="", type_column="type", types={}
+    )  # fmt: skip
+    search = Marking(plan.automaton, plan.letters)
+    key = np.arange(len(rows))
+    mask = np.full(len(rows), 1 << [one.type for one in plan.letters].index("A"), np.uint8)
+    begins = key == 0
+    assert list(search.push(mask, key, key - 9, begins, 0)) == []
+    assert len(search._store.nodes) < 50_000
+
+
+def test_names_are_a_list() -> None:
+    with pytest.raises(TrendloomError, match="partition_by is a list of names"):
+        tl.matches("A", [], time="time", partition_by="key")

@@ -18,6 +18,7 @@ from trendloom.acel.acea import Acea
 from trendloom.acel.demands import demand, steps_of
 from trendloom.acel.denotation import STREAM
 from trendloom.acel.store import Store
+from trendloom.engine.arrow import read_only
 from trendloom.errors import LimitError
 from trendloom.kernels import histories, marking
 
@@ -97,7 +98,9 @@ class Marking:
     ) -> Iterator[Found]:
         """The next events of the scan, numbered from `base`; results by their ends, in order."""
         store = self._store
-        classes = self._classed(mask)
+        # One type for the compiler, wherever they come from.
+        key, bound, begins = read_only(key), read_only(bound), read_only(begins)
+        classes = read_only(self._classed(mask))
         store.where[histories.NEXT] = 0
         label, target = self._flat()
         while True:

@@ -19,7 +19,6 @@ from trendloom.acel.marking import Marking
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES
 from trendloom.acel.runs import Runs
 from trendloom.acel.sheet import Held, Sheet, event_lists, row_lists
-from trendloom.engine.arrow import read_only
 from trendloom.engine.chunk import make_chunk, same_partition
 from trendloom.errors import InputError
 
@@ -119,7 +118,7 @@ class _Positions:
             self._began = self.base + int(first[-1])
         windowed = self.span.within is not None and not self.span.counted
         key = np.array(chunk.time) if windowed else place
-        return read_only(key), read_only(begins)
+        return key, begins
 
     def oldest(self, key: Ints, bound: Ints) -> int:
         """The first event that a later result can speak of; after the chunk was counted."""
@@ -139,7 +138,7 @@ class _Marks:
     def push(
         self, chunk: Chunk, key: Ints, bound: Ints, begins: NDArray[np.bool_], base: int
     ) -> Iterator[Found]:
-        return self._marking.push(chunk.mask, key, read_only(bound), begins, base)
+        return self._marking.push(chunk.mask, key, bound, begins, base)
 
     def lists(self, found: Found, held: Held) -> list[pa.Array]:
         return row_lists(found, self._marking.labels, self._plan.columns, held)

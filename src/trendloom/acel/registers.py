@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,30 +14,41 @@ from trendloom.acel.demands import Step, attributes_of
 from trendloom.acel.events import ComplexEvent, Event
 
 Registers = Mapping[str, Any]
+Row = Mapping[str, Any]
+"""The attributes of the event that is read."""
 
 
-def assigned(one: Transition, before: Registers, event: Event) -> dict[str, Any]:
-    """All registers after the transition, from those before it."""
-    return {name: _value(made, before, event) for name, made in one.assigns}
+def prepared(one: Transition) -> Callable[[Registers, Row], dict[str, Any]]:
+    """From all registers before the transition, and the event's attributes, to those after it.
+
+    A function is made of every expression once: to look at the expression at each event would
+    take most of the time.
+    """
+    makers = [(name, _maker(made)) for name, made in one.assigns]
+    return lambda before, row: {name: made(before, row) for name, made in makers}
 
 
-def _value(expression: Expression, before: Registers, event: Event) -> Any:
+def _maker(expression: Expression) -> Callable[[Registers, Row], Any]:
     match expression:
         case acea.Read(attribute):
-            return event.get(attribute)
+            return lambda _, row: row.get(attribute)
         case acea.Register(name):
-            return before[name]
+            return lambda before, _: before[name]
         case acea.Identity(name):
-            return aggregate(name).identity
+            identity = aggregate(name).identity
+            return lambda *_: identity
         case acea.Lift(name, inner):
-            return aggregate(name).lifted(_value(inner, before, event))
+            lifted, value = aggregate(name).lifted, _maker(inner)
+            return lambda before, row: lifted(value(before, row))
         case acea.Combine(name, left, right):
-            combine = aggregate(name).combine
-            return combine(_value(left, before, event), _value(right, before, event))
+            combine, one, other = aggregate(name).combine, _maker(left), _maker(right)
+            return lambda before, row: combine(one(before, row), other(before, row))
         case acea.Finish(name, inner):
-            return aggregate(name).finish(_value(inner, before, event))
+            finish, element = aggregate(name).finish, _maker(inner)
+            return lambda before, row: finish(element(before, row))
         case acea.Gather(values):
-            return tuple(_value(value, before, event) for value in values)
+            makers = [_maker(value) for value in values]
+            return lambda before, row: tuple(made(before, row) for made in makers)
 
 
 def passes(guard: Guard, after: Registers, time: int) -> bool:

@@ -10,6 +10,7 @@ Unlike `marking` this is done event by event in Python, because what runs hold i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,16 @@ import numpy as np
 from trendloom.acel.acea import Acea, Transition
 from trendloom.acel.demands import Letter, Step, steps_of
 from trendloom.acel.events import Event
-from trendloom.acel.registers import assigned, event_of, lean, passes
+from trendloom.acel.registers import event_of, lean, passes, prepared
 from trendloom.acel.store import Store
 from trendloom.kernels import histories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from trendloom.acel.store import Found
 
+Prepared = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 Run = tuple[int, tuple[tuple[str, Any], ...]]
 """A state, and registers by name."""
 Output = tuple[tuple[str, tuple[Event, ...]], ...]
@@ -48,6 +50,9 @@ class Runs:
     _live: dict[int, frozenset[str]] = field(init=False)
     _store: Store = field(init=False, default_factory=Store)
     _sets: dict[frozenset[Run], int] = field(init=False)
+    _known: dict[tuple[int, int], list[tuple[Step, Prepared]]] = field(
+        init=False, default_factory=dict
+    )
     _resting: dict[tuple[int, int], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,18 +119,25 @@ class Runs:
     def _moved(self, runs: Iterable[Run], event: Event, mask: int) -> dict[int, set[Run]]:
         """Where the runs are after the event, by the label of what they put out."""
         found: dict[int, set[Run]] = {}
+        row = dict(event.attributes)
         for state, registers in runs:
-            for step in self._steps[state]:
-                if not step.fits(mask):
-                    continue
+            before = dict(registers)
+            for step, made in self._fitting(state, mask):
                 one = step.transition
-                after = assigned(one, dict(registers), event)
+                after = made(before, row)
                 if all(passes(guard, after, event.time) for guard in step.guards):
                     kept = self._live[one.target]
                     pairs = sorted((pair for pair in after.items() if pair[0] in kept), key=_name)
                     run = (one.target, tuple(pairs))
                     found.setdefault(self._label(one, after, event.time), set()).add(run)
         return found
+
+    def _fitting(self, state: int, mask: int) -> list[tuple[Step, Prepared]]:
+        if (state, mask) not in self._known:
+            self._known[state, mask] = [
+                (step, prepared(step.transition)) for step in self._steps[state] if step.fits(mask)
+            ]
+        return self._known[state, mask]
 
     def _label(self, one: Transition, after: Mapping[str, Any], time: int) -> int:
         if not one.outputs:
@@ -140,8 +152,8 @@ class Runs:
 
     def _rests(self, state: int, mask: int) -> bool:
         if (state, mask) not in self._resting:
-            fitting = [step for step in self._steps[state] if step.fits(mask)]
-            alone = all(step.is_waiting for step in fitting)
+            fitting = self._fitting(state, mask)
+            alone = all(step.is_waiting for step, _ in fitting)
             self._resting[state, mask] = alone and bool(fitting or state == Acea.START)
         return self._resting[state, mask]
 

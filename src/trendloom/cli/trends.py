@@ -17,15 +17,12 @@ from trendloom.cli.options import (
     Tiebreak,
     Time,
     Type,
+    batch_format,
     check_target,
     events_of,
-    format_for,
-    misuse,
     read_query,
     source_options,
 )
-
-Format = Literal["csv", "jsonl", "parquet"]
 
 
 def trends(
@@ -75,7 +72,7 @@ def trends(
     ] = "auto",
     bad_rows: BadRows = "error",
     format: Annotated[  # noqa: A002
-        Format | None,
+        Suffix | None,
         typer.Option(
             "--format", "-f", help="Of the trends; default: by the output's name, else jsonl."
         ),
@@ -93,7 +90,7 @@ def trends(
     text = read_query(query, query_text)
     options = source_options(time, type, event_type, tick, tiebreak)
     events = events_of(inputs)
-    chosen = _format(format, output)
+    chosen = batch_format(format, output)
     if output is not None:
         check_target(output, overwrite=overwrite)
 
@@ -124,11 +121,3 @@ def trends(
             sys.stdout.flush()
     if output is not None:
         note(f"Wrote {some(written, 'trend')} to {output}.")
-
-
-def _format(asked: Format | None, output: str | None) -> Suffix:
-    if asked is None:
-        return "jsonl" if output is None else format_for(output)
-    if asked == "parquet" and output is None:
-        misuse("Parquet needs a file: add --output.", "--format")
-    return asked
