@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trendloom import spark
-    from trendloom.api import TrendQuery, aggregate, query, run, trends
+    from trendloom.api import TrendQuery, aggregate, matches, query, run, trends
     from trendloom.errors import TrendloomError
-    from trendloom.listed import Trends
+    from trendloom.listed import Matches, Trends
     from trendloom.result import Result
     from trendloom.results import Results
     from trendloom.several import Workload, workload
 
 __version__ = "0.1.0"
 __all__ = [
+    "Matches",
     "Result",
     "Results",
     "TrendQuery",
@@ -30,6 +31,7 @@ __all__ = [
     "Trends",
     "Workload",
     "aggregate",
+    "matches",
     "query",
     "run",
     "spark",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Matches": "trendloom.listed",
     "Result": "trendloom.result",
     "Results": "trendloom.results",
     "TrendQuery": "trendloom.api",
@@ -45,6 +48,7 @@ _HOME = {
     "Trends": "trendloom.listed",
     "Workload": "trendloom.several",
     "aggregate": "trendloom.api",
+    "matches": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",
     "trends": "trendloom.api",

@@ -1,4 +1,4 @@
-"""What a user types: `query`, `run`, `aggregate`, `trends`."""
+"""What a user types: `query`, `run`, `aggregate`, `trends`, `matches`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from trendloom.errors import TrendloomError, one_of
 from trendloom.language import GroupKey, Query, parse
-from trendloom.listed import Trends
+from trendloom.listed import Matches, Trends
 from trendloom.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from trendloom.plan.plan import Plan
 
@@ -245,3 +245,51 @@ def _listing(
         planned = with_sum(planned, *wanted.by)
     listed = list_local(planned, events, wanted, progress=progress, **reading)
     return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
+
+
+def matches(
+    formula: str,
+    events: Any,
+    *,
+    time: str,
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    partition_by: Sequence[str] = (),
+    within: str | None = None,
+    slide: str | None = None,
+    limit: int | None = None,
+    bad_rows: str = "error",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Matches:
+    """List the complex events of a formula of the logic ACEL, in batches while they are found.
+
+    `events` and how to read them: as for `run`; events of the same time follow as in the input.
+    `partition_by` names attributes on which all events of a result agree. `within` ("10 min", "100
+    events") and `slide` make windows as in the trend language; a result is listed in each window
+    that has it. Without `slide` every result is listed once, if it is shorter than `within`.
+    """
+    from trendloom.hosts.local.matches import match_local
+
+    one_of("bad_rows", bad_rows, BAD_ROWS)
+    if isinstance(partition_by, str):
+        raise TrendloomError(
+            "partition_by is a list of names.", remedy=f"Write partition_by=[{partition_by!r}]."
+        )
+    listed = match_local(
+        formula,
+        events,
+        time=time,
+        type=type,
+        event_type=event_type,
+        tick=tick,
+        tiebreak=tiebreak,
+        partition_by=partition_by,
+        within=within,
+        slide=slide,
+        limit=limit,
+        bad_rows="drop" if bad_rows == "drop" else "error",
+        progress=progress,
+    )
+    return Matches(listed.schema, listed.batches)

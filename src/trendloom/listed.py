@@ -1,4 +1,4 @@
-"""What a listing returns: trends in record batches, while they are found."""
+"""What a listing returns: trends, or complex events, in record batches while they are found."""
 
 from __future__ import annotations
 
@@ -16,20 +16,11 @@ if TYPE_CHECKING:
     from trendloom.result import Result
 
 
-class Trends:
-    """Trends, to be taken once: batch by batch, or all of them.
+class Batches:
+    """Rows to be taken once: batch by batch, or all of them."""
 
-    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
-    `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
-    (what each of them is in the pattern). `happened` tells graphs, counts and memory so far.
-    """
-
-    def __init__(
-        self, plan: Plan, schema: pa.Schema, batches: Iterator[pa.RecordBatch], happened: Happened
-    ) -> None:
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self.schema = schema
-        self.happened = happened
-        self._plan = plan
         self._batches = batches
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -48,13 +39,7 @@ class Trends:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Trends: {', '.join(self.schema.names)}>"
-
-    def explain(self) -> str:
-        """How the query lists trends, and behind it what it did so far beside what it expected."""
-        from trendloom.plan.explain import explain
-
-        return "\n".join([explain(self._plan), "", *self.happened.lines()])
+        return f"<{type(self).__name__}: {', '.join(self.schema.names)}>"
 
     def reader(self) -> pa.RecordBatchReader:
         """For whatever reads Arrow streams; one batch at a time is in memory."""
@@ -83,3 +68,34 @@ class Trends:
         from trendloom.result import Result
 
         return Result(self.to_arrow(), (), (), 0, 0, 0.0)
+
+
+class Trends(Batches):
+    """Trends.
+
+    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
+    `trend` (a number), `length`, `events` (the rows of the input, from 0, in order) and `variables`
+    (what each of them is in the pattern). `happened` tells graphs, counts and memory so far.
+    """
+
+    def __init__(
+        self, plan: Plan, schema: pa.Schema, batches: Iterator[pa.RecordBatch], happened: Happened
+    ) -> None:
+        super().__init__(schema, batches)
+        self.happened = happened
+        self._plan = plan
+
+    def explain(self) -> str:
+        """How the query lists trends, and behind it what it did so far beside what it expected."""
+        from trendloom.plan.explain import explain
+
+        return "\n".join([explain(self._plan), "", *self.happened.lines()])
+
+
+class Matches(Batches):
+    """Complex events, in the order of their ends.
+
+    Columns: `window_start` and `window_end` (null without a window), the partition's attributes,
+    `start` and `end` (rows of the input, from 0), and for each variable the list of its events:
+    rows of the input, or structs where AGG made the events or PROJECT left some attributes.
+    """

@@ -55,6 +55,11 @@ def compile_formula(formula: Formula | str, schema: Schema) -> Acea:
         formula = parse(formula, schema)
     else:
         check(formula, schema)
+    return automaton_of(formula, schema)
+
+
+def automaton_of(formula: Formula, schema: Schema) -> Acea:
+    """The same for a formula that was checked; kinds in the schema do not matter."""
     return _Compiler(schema).automaton(formula, "0")
 
 

@@ -10,17 +10,11 @@ def check(query: QueryFile = None, query_text: QueryText = None, json: Json = Fa
     text = read_query(query, query_text)
 
     from trendloom import api
-    from trendloom.cli.output import show_json
-    from trendloom.errors import QueryError
+    from trendloom.cli.output import refused_in_json, show_json
     from trendloom.language import parse, to_text
 
-    try:
+    with refused_in_json(json):
         api.query(text)
-    except QueryError as error:
-        if json:
-            place = {"line": error.line, "column": error.column}
-            show_json({"ok": False, "error": error.cause, **place, "remedy": error.remedy})
-        raise
     # As parsed, not as checked: the checked one has a name for every variable.
     canonical = to_text(parse(text))
     if json:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from trendloom.cli.acel import acel
 from trendloom.cli.check import check
 from trendloom.cli.demo import demo
 from trendloom.cli.explain import explain
@@ -69,6 +70,7 @@ app.command()(run)
 app.command()(stream)
 app.command()(trends)
 app.command()(workload)
+app.add_typer(acel)
 app.command()(check)
 app.command()(explain)
 app.command()(verify)

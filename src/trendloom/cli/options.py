@@ -151,6 +151,15 @@ def format_for(output: str) -> Suffix:
     return FORMATS[suffix]
 
 
+def batch_format(asked: Suffix | None, output: str | None) -> Suffix:
+    """Of rows that are written while they are found."""
+    if asked is None:
+        return "jsonl" if output is None else format_for(output)
+    if asked == "parquet" and output is None:
+        misuse("Parquet needs a file: add --output.", "--format")
+    return asked
+
+
 def check_target(output: str, *, overwrite: bool) -> None:
     """Refuse before the work is done, not after."""
     from trendloom.errors import OutputError

@@ -1,6 +1,8 @@
 """Rows on their way out: a table for people, lines for programs, files that are whole."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -81,6 +83,20 @@ def show_table(table: "pa.Table", limit: int | None = None) -> None:
     console.print(drawn, end="")
     more = cells.shown < cells.total and limit is None
     console.print(cells.footer + ("; all of them: --format csv or --output" if more else ""))
+
+
+@contextmanager
+def refused_in_json(wanted: bool) -> Iterator[None]:
+    """What a text is refused for, as a JSON document too, if that is wanted."""
+    from trendloom.errors import QueryError
+
+    try:
+        yield
+    except QueryError as error:
+        if wanted:
+            place = {"line": error.line, "column": error.column}
+            show_json({"ok": False, "error": error.cause, **place, "remedy": error.remedy})
+        raise
 
 
 def show_json(value: Any) -> None:

@@ -17,15 +17,13 @@ from trendloom.cli.options import (
     Tiebreak,
     Time,
     Type,
+    batch_format,
     check_target,
     events_of,
-    format_for,
-    misuse,
     read_query,
     source_options,
 )
 
-Format = Literal["csv", "jsonl", "parquet"]
 MemoryLimit = Annotated[
     str | None,
     typer.Option(
@@ -97,7 +95,7 @@ def trends(
     ] = False,
     bad_rows: BadRows = "error",
     format: Annotated[  # noqa: A002
-        Format | None,
+        Suffix | None,
         typer.Option(
             "--format", "-f", help="Of the trends; default: by the output's name, else jsonl."
         ),
@@ -115,7 +113,7 @@ def trends(
     text = read_query(query, query_text)
     options = source_options(time, type, event_type, tick, tiebreak)
     events = events_of(inputs)
-    chosen = _format(format, output)
+    chosen = batch_format(format, output)
     if output is not None:
         check_target(output, overwrite=overwrite)
 
@@ -161,11 +159,3 @@ def trends(
             + (f" Go on with --after {known - 1}." if known else "")
         )
         raise typer.Exit(130)
-
-
-def _format(asked: Format | None, output: str | None) -> Suffix:
-    if asked is None:
-        return "jsonl" if output is None else format_for(output)
-    if asked == "parquet" and output is None:
-        misuse("Parquet needs a file: add --output.", "--format")
-    return asked

@@ -1,0 +1,64 @@
+"""How a formula is evaluated: what it binds, its automaton, the way it runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trendloom.acel.check import check
+from trendloom.acel.compile import automaton_of
+from trendloom.acel.demands import demand, letters_of
+from trendloom.acel.events import NUMBER
+from trendloom.acel.marking import only_marks
+from trendloom.acel.parser import parse
+from trendloom.acel.picture import to_mermaid
+from trendloom.acel.plan import names_read, types_of, waits_everywhere
+from trendloom.acel.printer import to_text
+
+if TYPE_CHECKING:
+    from trendloom.acel.acea import Acea
+
+
+def explain(text: str, format: str = "text") -> str:  # noqa: A002
+    """As "text", "json" or "mermaid". Nothing is known of the events' columns here."""
+    formula = parse(text)
+    # Kinds are a matter of checks; the automaton needs the names only.
+    kinds = dict.fromkeys(sorted(names_read(formula)), NUMBER)
+    automaton = automaton_of(formula, dict.fromkeys(types_of(formula), kinds))
+    if format == "mermaid":
+        return to_mermaid(automaton)
+    told = {
+        "formula": to_text(formula),
+        "types": list(types_of(formula)),
+        "variables": list(check(formula)),
+        **_automaton(automaton),
+    }
+    if format == "json":
+        return json.dumps(told, indent=2, ensure_ascii=False)
+    width = max(map(len, told))
+    return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in told.items())
+
+
+def _automaton(automaton: Acea) -> dict[str, Any]:
+    letters = letters_of(automaton)
+    marks = only_marks(automaton)
+    way = "compiled: runs only mark events" if marks else f"registers: {_reason(automaton)}"
+    idle = "left out by the scan" if waits_everywhere(automaton, letters) else "looked at"
+    return {
+        "states": len(automaton.states),
+        "transitions": len(automaton.transitions),
+        "letters": len(letters),
+        "evaluation": way,
+        "events that are no letter": idle,
+    }
+
+
+def _reason(automaton: Acea) -> str:
+    asked = [demand(one) for one in automaton.transitions]
+    if any(one is not None and one.guards for one in asked):
+        return "a condition depends on several events"
+    return "events are made or narrowed"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

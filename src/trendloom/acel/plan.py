@@ -1,0 +1,136 @@
+"""A formula made ready for a table of events: automaton, scan, and the columns of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trendloom.acel import nodes
+from trendloom.acel.check import check
+from trendloom.acel.columns import Column, columns_of
+from trendloom.acel.compile import compile_formula
+from trendloom.acel.conditions import BagCondition
+from trendloom.acel.demands import attributes_of, letters_of, steps_of
+from trendloom.acel.events import NUMBER, TEXT, TYPE
+from trendloom.acel.marking import only_marks
+from trendloom.acel.parser import parse
+from trendloom.acel.sql import column, condition_of, text_column
+from trendloom.errors import QueryMeaningError
+from trendloom.plan.scan import Kind, Letter, Operand, Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trendloom.acel.acea import Acea
+    from trendloom.acel.columns import Types
+    from trendloom.acel.demands import Letter as Asked
+    from trendloom.acel.events import Schema
+    from trendloom.acel.nodes import Formula
+
+FIRST_COLUMNS = ("window_start", "window_end")
+PLACES = ("start", "end")
+"""Of every result; partition attributes stand between, variables behind."""
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """Everything that is decided before an event is seen."""
+
+    formula: Formula
+    automaton: Acea
+    letters: tuple[Asked, ...]
+    scan: Scan
+    attributes: tuple[str, ...]
+    """What the operands of the scan are called in events, in their order."""
+    columns: tuple[Column, ...]
+    marks_only: bool
+    """Whether the kernel runs it; else it needs registers."""
+
+
+def read_formula(text: str, kinds: Mapping[str, str]) -> tuple[Formula, Schema]:
+    """The formula over a table with columns of these kinds: every type may have all of them.
+
+    The schema has only what the formula reads, so that nothing else is carried along.
+    """
+    formula = parse(text)
+    types = types_of(formula)
+    check(formula, dict.fromkeys(types, kinds), text=text)
+    needed = {name: kind for name, kind in kinds.items() if name in names_read(formula)}
+    return formula, dict.fromkeys(types, needed)
+
+
+def types_of(formula: Formula) -> tuple[str, ...]:
+    """The event types that the formula names."""
+    leaves = (nodes.OneEvent, nodes.Next)
+    return tuple(sorted({p.type for p in nodes.walk(formula) if isinstance(p, leaves)}))
+
+
+def names_read(formula: Formula) -> frozenset[str]:
+    """Every attribute that the formula names."""
+    found: set[str] = set()
+    for part in nodes.walk(formula):
+        match part:
+            case nodes.Filter(condition=BagCondition(attribute=name)):
+                found.add(name)
+            case nodes.Filter(condition=condition):
+                found |= attributes_of(condition)  # type: ignore[arg-type]
+            case nodes.ProjectAttributes(attributes=names):
+                found.update(names)
+            case nodes.Aggregation(assigns=assigns):
+                found.update(assign.source for assign in assigns)
+    return frozenset(found)
+
+
+def match_plan(
+    formula: Formula,
+    schema: Schema,
+    *,
+    text: str,
+    partition: Sequence[str] = (),
+    type_column: str | None,
+    types: Types,
+    counted: bool = False,
+) -> MatchPlan:
+    """`types`: of the columns, as results show them; `counted`: all events must be seen."""
+    automaton = compile_formula(formula, schema)
+    letters = letters_of(automaton)
+    kinds = next(iter(schema.values()))
+    made = columns_of(formula, automaton, {name: types[name] for name in kinds})
+    marks = only_marks(automaton) and all(one.has_rows_only for one in made)
+    for one in made:
+        if one.variable in (*FIRST_COLUMNS, *PLACES, *partition):
+            raise QueryMeaningError(
+                f"'{one.variable}' is the name of another column of the result",
+                text=text,
+                remedy="Hold the events in a variable of another name: AS, and PROJECT.",
+            )
+    read = {} if marks else {name: (column(name), kind) for name, kind in kinds.items()}
+    if not marks and type_column is not None:
+        read[TYPE] = (text_column(type_column), TEXT)
+    operands = [
+        Operand(tree, Kind.NUMBER if kind == NUMBER else Kind.ANY, f"'{name}'")
+        for name, (tree, kind) in read.items()
+    ]
+    scan = Scan(
+        tuple(
+            Letter(str(letter.type), str(letter.type), condition_of(letter)) for letter in letters
+        ),
+        tuple(partition),
+        tuple(operands),
+        keep_unmatched=counted or not waits_everywhere(automaton, letters),
+        input_order=True,
+        row_numbers=True,
+    )
+    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks)
+
+
+def waits_everywhere(automaton: Acea, letters: tuple[Asked, ...]) -> bool:
+    """Whether an event that is no letter changes nothing, wherever runs are."""
+    for state, leaving in steps_of(automaton, letters).items():
+        fitting = [step for step in leaving if step.fits(0)]
+        if state in (automaton.START, automaton.END):
+            if fitting:
+                return False
+        elif not fitting or not all(step.is_waiting for step in fitting):
+            return False
+    return True

@@ -1,0 +1,73 @@
+"""Conditions on one event as SQL expressions over its columns, for hosts to evaluate on columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from sqlglot import exp
+
+from trendloom.acel import conditions as on
+from trendloom.acel.events import TYPE
+
+if TYPE_CHECKING:
+    from trendloom.acel.demands import Letter
+
+_COMPARE = {
+    "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
+}  # fmt: skip
+_RECKON = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
+
+
+def condition_of(letter: Letter) -> exp.Expression | None:
+    """All conditions of a letter; None if it has none."""
+    trees = [_condition(condition, letter.type) for condition in letter.conditions]
+    return cast("exp.Expression", exp.and_(*trees)) if trees else None
+
+
+def column(name: str) -> exp.Expression:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def text_column(name: str) -> exp.Expression:
+    """The column as text, whatever it is."""
+    return exp.cast(column(name), exp.DataType.Type.VARCHAR)
+
+
+def _condition(condition: on.Condition, word: str | None) -> exp.Expr:
+    match condition:
+        case on.Comparison(comparator, left, right):
+            kind = _COMPARE[comparator]
+            return kind(this=_term(left, word), expression=_term(right, word))
+        case on.IsNull(term):
+            return exp.Is(this=_term(term, word), expression=exp.null())
+        case on.Not(inner):
+            return exp.Not(this=exp.paren(_condition(inner, word)))
+        case on.All(first, second):
+            return exp.paren(exp.and_(_condition(first, word), _condition(second, word)))
+        case on.Any(first, second):
+            return exp.paren(exp.or_(_condition(first, word), _condition(second, word)))
+
+
+def _term(term: on.Term, word: str | None) -> exp.Expr:
+    match term:
+        case on.Attribute(""):
+            return exp.null()
+        case on.Attribute(name) if name == TYPE and word is not None:
+            # Events of this letter have one type.
+            return exp.Literal.string(word)
+        case on.Attribute(name):
+            return column(name)
+        case on.Literally(bool() as value):
+            return exp.true() if value else exp.false()
+        case on.Literally(str() as value):
+            return exp.Literal.string(value)
+        case on.Literally(float() as value):
+            # As a decimal it would make a decimal of a column of integers.
+            return exp.cast(exp.Literal.number(repr(value)), exp.DataType.Type.DOUBLE)
+        case on.Literally(value):
+            return exp.Literal.number(value)
+        case on.Negative(inner):
+            return exp.Neg(this=exp.paren(_term(inner, word)))
+        case on.Arithmetic(operator, left, right):
+            kind = _RECKON[operator]
+            return exp.paren(kind(this=_term(left, word), expression=_term(right, word)))

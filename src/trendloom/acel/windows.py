@@ -1,0 +1,119 @@
+"""Windows of a search: which starts are of interest at an event, and which windows a result is in.
+
+A complex event is what lies between its start and its end. So one search over a partition finds
+those of all windows: a result is in every window that has its start and its end.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.errors import Place, QueryMeaningError, QuerySyntaxError
+from trendloom.language.nodes import CountWindow, TimeWindow
+from trendloom.language.windows import Amount, amount, window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+EARLIEST = -(1 << 62)
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([^\W\d]\w*)?\s*")
+
+
+def read_window(within: str | None, slide: str | None) -> TimeWindow | CountWindow | None:
+    """`within` and `slide` as in WITHIN and SLIDE of the trend language."""
+    if within is None:
+        if slide is not None:
+            raise QueryMeaningError(
+                "There is a slide, but no window that slides", text=slide, remedy="Add within."
+            )
+        return None
+    return window(
+        _amount(within),
+        None if slide is None else _amount(slide),
+        emit=None,
+        text=within if slide is None else slide,
+        place=Place(0, len(within if slide is None else slide)),
+    )
+
+
+def _amount(text: str) -> Amount:
+    place = Place(0, len(text))
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        raise QuerySyntaxError(
+            "This is not an amount",
+            text=text,
+            place=place,
+            remedy="Write a number and a unit, as in 10 seconds or 100 EVENTS.",
+        )
+    return amount(found[1], found[2], text=text, place=place, unit_place=place)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A window in keys, which are ticks, or places in a partition (`counted`).
+
+    Without a slide every start opens a window of its own; without `within` all is one window.
+    """
+
+    within: int | None = None
+    slide: int | None = None
+    counted: bool = False
+
+    @classmethod
+    def of(cls, asked: TimeWindow | CountWindow | None, nanoseconds: int, text: str) -> Span:
+        """`nanoseconds` per tick of the time column."""
+        match asked:
+            case None:
+                return cls()
+            case CountWindow(within=within, slide=slide):
+                return cls(within, slide, counted=True)
+            case TimeWindow(within=length, slide=every):
+                ticks = [
+                    None if one is None else one.nanoseconds / Fraction(nanoseconds)
+                    for one in (length, every)
+                ]
+                if any(one is not None and one.denominator != 1 for one in ticks):
+                    raise QueryMeaningError(
+                        "The window is not a whole number of ticks of the time column.",
+                        text=text,
+                        remedy="Use a multiple of a tick, or name another tick.",
+                    )
+                size, step = (None if one is None else int(one) for one in ticks)
+                return cls(size, step)
+
+    def earliest(self, key: Ints) -> Ints:
+        """The first key of a start with which an event can be in one window."""
+        if self.within is None:
+            return np.full(len(key), EARLIEST, np.int64)
+        if self.slide is None:
+            return key - self.within + 1
+        return self._first(key) * self.slide
+
+    def _first(self, key: Ints) -> Ints:
+        """The first window that an event is in."""
+        assert self.within is not None
+        assert self.slide is not None
+        first = (key - self.within) // self.slide + 1
+        return np.maximum(first, 0) if self.counted else first
+
+    def windows(self, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints] | None:
+        """Per window of each result: its number, and the bounds; None without windows."""
+        if self.within is None:
+            return None
+        every = np.arange(len(start))
+        if self.slide is None:
+            return every, start, start + self.within
+        low, high = self._first(end), start // self.slide
+        many = high - low + 1
+        number = np.repeat(every, many)
+        inner = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
+        begin = (low[number] + inner) * self.slide
+        return number, begin, begin + self.within

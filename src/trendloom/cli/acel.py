@@ -1,0 +1,155 @@
+"""`trendloom acel run|check|explain`: formulas of the logic."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from trendloom.cli.options import (
+    BadRows,
+    EventType,
+    Inputs,
+    Json,
+    Overwrite,
+    Suffix,
+    Tick,
+    Tiebreak,
+    Time,
+    Type,
+    batch_format,
+    check_target,
+    events_of,
+    misuse,
+    read_query,
+    source_options,
+    words,
+)
+
+acel = typer.Typer(
+    name="acel",
+    help="Formulas of the logic ACEL: complex events with aggregates of their own.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+FormulaText = Annotated[
+    str,
+    typer.Argument(metavar="FORMULA", help="The formula, or a file that holds it (.acel)."),
+]
+
+
+@acel.command()
+def run(
+    formula: FormulaText,
+    *,
+    inputs: Inputs,
+    time: Time,
+    type: Type = None,  # noqa: A002
+    event_type: EventType = None,
+    tick: Tick = "s",
+    tiebreak: Tiebreak = None,
+    partition_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--partition-by", metavar="COLUMN", help="All events of a result agree on it."
+        ),
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option("--within", metavar="AMOUNT", help="Window: '10 min' or '100 events'."),
+    ] = None,
+    slide: Annotated[
+        str | None,
+        typer.Option("--slide", metavar="AMOUNT", help="How far apart windows begin."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many results.")
+    ] = None,
+    bad_rows: BadRows = "error",
+    format: Annotated[  # noqa: A002
+        Suffix | None,
+        typer.Option("--format", "-f", help="Default: by the output's name, else jsonl."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="File for the results; default: here."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """List the complex events of a formula, as they end.
+
+    Each has the rows of its start and end in the input, from 0, and the events of every variable.
+    """
+    text = read_formula(formula)
+    options = source_options(time, type, event_type, tick, tiebreak)
+    events = events_of(inputs)
+    chosen = batch_format(format, output)
+    if output is not None:
+        check_target(output, overwrite=overwrite)
+
+    from trendloom import api
+    from trendloom.cli.output import note, some
+    from trendloom.cli.progress import progress_bar
+    from trendloom.hosts.local.batches import write_batches
+
+    with progress_bar("Matching") as report:
+        found = api.matches(
+            text,
+            events,
+            **options,
+            partition_by=words(partition_by),
+            within=within,
+            slide=slide,
+            limit=limit,
+            bad_rows=bad_rows,
+            progress=report,
+        )
+        with found:
+            target = sys.stdout.buffer if output is None else output
+            written = write_batches(found.reader(), target, chosen, overwrite=overwrite)
+            sys.stdout.flush()
+    if output is not None:
+        note(f"Wrote {some(written, 'result')} to {output}.")
+
+
+@acel.command()
+def check(formula: FormulaText, json: Json = False) -> None:
+    """Check a formula and print it in its canonical form."""
+    text = read_formula(formula)
+
+    from trendloom.acel.parser import parse
+    from trendloom.acel.printer import to_text
+    from trendloom.cli.output import refused_in_json, show_json
+
+    with refused_in_json(json):
+        canonical = to_text(parse(text))
+    if json:
+        show_json({"ok": True, "formula": canonical})
+    else:
+        typer.echo(f"ok\n{canonical}")
+
+
+@acel.command()
+def explain(
+    formula: FormulaText,
+    format: Annotated[  # noqa: A002
+        Literal["text", "json", "mermaid"],
+        typer.Option("--format", "-f", help="mermaid: a picture of the automaton."),
+    ] = "text",
+    json: Json = False,
+) -> None:
+    """Explain how a formula is evaluated, and as which trend query it can be aggregated."""
+    if json and format == "mermaid":
+        misuse("--json and --format mermaid contradict each other.", "--json")
+    text = read_formula(formula)
+
+    from trendloom.acel.explain import explain as explained
+
+    typer.echo(explained(text, "json" if json else format))
+
+
+def read_formula(given: str) -> str:
+    """The text of the formula, or of the file that is named."""
+    names_file = given.endswith(".acel") or (len(given) < 256 and Path(given).is_file())
+    return read_query(given if names_file else None, None if names_file else given)

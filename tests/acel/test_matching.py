@@ -1,0 +1,253 @@
+"""Searches over batches of a scan find what the definition finds, in every window and partition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import trendloom as tl
+from acel.formulas import SCHEMA, formulas, numbers
+from trendloom.acel import Formula, denote, parse, stream, to_text
+from trendloom.acel.check import check
+from trendloom.acel.events import NUMBER, TEXT, TYPE, Event
+from trendloom.acel.marking import Marking
+from trendloom.acel.matching import Matching
+from trendloom.acel.plan import MatchPlan, match_plan
+from trendloom.acel.windows import Span
+from trendloom.errors import InputError, NumberError, QueryMeaningError, TrendloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KINDS = {"x": NUMBER, "w": TEXT}
+TYPES = {"x": pa.float64(), "w": pa.string()}
+Row = dict[str, Any]
+
+rows = st.lists(
+    st.fixed_dictionaries(
+        {
+            "type": st.sampled_from(sorted(SCHEMA)),
+            "x": numbers,
+            "w": st.sampled_from([None, "a", "b"]),
+            "key": st.integers(0, 1),
+            "wait": st.integers(0, 3),
+        }
+    ),
+    max_size=9,
+)
+spans = st.sampled_from(
+    [Span(), Span(3), Span(4, 4), Span(5, 2), Span(3, 3, counted=True), Span(4, 1, counted=True)]
+)
+
+
+def timed(drawn: list[Row]) -> list[Row]:
+    """The rows with times that never go back."""
+    times = np.cumsum([row["wait"] for row in drawn]).tolist()
+    return [{**row, "time": time} for row, time in zip(drawn, times, strict=True)]
+
+
+def planned(formula: Formula, *, counted: bool = False) -> MatchPlan:
+    return match_plan(
+        formula, dict.fromkeys(SCHEMA, KINDS), text="", partition=["key"], type_column="type",
+        types=TYPES, counted=counted,
+    )  # fmt: skip
+
+
+def batches(plan: MatchPlan, drawn: list[Row], size: int) -> Iterator[pa.RecordBatch]:
+    """What a host would deliver."""
+    order = sorted(range(len(drawn)), key=lambda row: (drawn[row]["key"], drawn[row]["time"], row))
+    delivered = []
+    for row in order:
+        event = Event.of(0, {name: drawn[row][name] for name in (TYPE, *KINDS)})
+        mask = sum(1 << bit for bit, one in enumerate(plan.letters) if one.holds_of(event))
+        if mask or plan.scan.keep_unmatched:
+            operands = {f"x{k}": drawn[row][name] for k, name in enumerate(plan.attributes)}
+            known = {"p0": drawn[row]["key"], "time": drawn[row]["time"], "mask": mask}
+            delivered.append({**known, "row": row, **operands})
+    types = [("p0", pa.int64()), ("time", pa.int64()), ("mask", pa.uint32()), ("row", pa.int64())]
+    types += [(f"x{k}", TYPES.get(name, pa.string())) for k, name in enumerate(plan.attributes)]
+    for low in range(0, len(delivered), size):
+        yield pa.RecordBatch.from_pylist(delivered[low : low + size], pa.schema(types))
+
+
+def windows_of(span: Span, start: int, end: int) -> Iterator[tuple[int | None, int | None]]:
+    """Every window that has both keys, tried one after another."""
+    if span.within is None:
+        yield None, None
+    elif span.slide is None:
+        if end - start < span.within:
+            yield start, start + span.within
+    else:
+        first = 0 if span.counted else -20
+        for k in range(first, 40):
+            low = k * span.slide
+            if low <= start and end < low + span.within:
+                yield low, low + span.within
+
+
+def values(event: Event) -> list[tuple[str, object]]:
+    """As columns of doubles and texts hold them."""
+    pairs = event.attributes
+    return [(name, float(v) if isinstance(v, int | float) else v) for name, v in pairs]
+
+
+def expected(formula: Formula, drawn: list[Row], span: Span) -> list[str]:
+    """The definition, partition by partition, window by window."""
+    found = []
+    bound = list(check(formula, dict.fromkeys(SCHEMA, KINDS)))
+    for key in (0, 1):
+        order = [row for row in range(len(drawn)) if drawn[row]["key"] == key]
+        events = [{name: drawn[row][name] for name in (TYPE, *KINDS)} for row in order]
+        for one in denote(formula, stream(events, dict.fromkeys(SCHEMA, KINDS))):
+            keys = [
+                place if span.counted else drawn[order[place]]["time"]
+                for place in (one.start, one.end)
+            ]
+            bags = [
+                (name, sorted(repr((order[e.time], values(e))) for e in one[name]))
+                for name in bound
+            ]
+            found += [
+                repr((window, key, order[one.start], order[one.end], bags))
+                for window in windows_of(span, *keys)
+            ]
+    return sorted(found)
+
+
+def shown(plan: MatchPlan, made: list[Row], drawn: list[Row]) -> list[str]:
+    """Rows of results in the same form."""
+    found = []
+    for row in made:
+        bags = []
+        for column in plan.columns:
+            events = []
+            for one in row[column.variable]:
+                if isinstance(one, int):
+                    known, at = {name: drawn[one][name] for name in (TYPE, *KINDS)}, one
+                else:
+                    at = one["row"]
+                    known = {name: value for name, value in one.items() if name != "row"}
+                events.append(repr((at, values(Event.of(0, known)))))
+            bags.append((column.variable, sorted(events)))
+        window = (row["window_start"], row["window_end"])
+        found.append(repr((window, row["key"], row["start"], row["end"], bags)))
+    return sorted(found)
+
+
+def as_doubles(drawn: list[Row]) -> list[Row]:
+    """Columns have one type: whole numbers among doubles are doubles."""
+    return [{**row, "x": None if row["x"] is None else float(row["x"])} for row in drawn]
+
+
+@given(formulas(4), rows, spans, st.integers(1, 9))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_search_is_the_definition(
+    formula: Formula, drawn: list[Row], span: Span, size: int
+) -> None:
+    drawn = as_doubles(timed(drawn))
+    try:
+        plan = planned(formula, counted=span.counted)
+    except QueryMeaningError as error:
+        assert "which one column cannot hold" in error.cause  # noqa: PT017
+        return
+    made = Matching(plan, span, [pa.int64()])
+    got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
+    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+
+
+COLUMNS = pa.schema(
+    [
+        ("type", pa.string()),
+        ("x", pa.float64()),
+        ("w", pa.string()),
+        ("key", pa.int64()),
+        ("time", pa.int64()),
+    ]
+)
+
+
+@given(formulas(4), rows, st.sampled_from([None, "4 s"]))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_local_host_evaluates_conditions_on_columns(
+    formula: Formula, drawn: list[Row], within: str | None
+) -> None:
+    drawn = as_doubles(timed(drawn))
+    if not drawn:
+        return
+    table = pa.Table.from_pylist(drawn, COLUMNS)
+    try:
+        plan = planned(formula)
+        made = tl.matches(
+            to_text(formula), table, time="time", partition_by=["key"], within=within
+        ).rows()
+    except QueryMeaningError as error:
+        assert "which one column cannot hold" in error.cause  # noqa: PT017
+        return
+    span = Span() if within is None else Span(4)
+    assert shown(plan, made, drawn) == expected(formula, drawn, span)
+
+
+def test_results_over_nothing() -> None:
+    made = tl.matches("AGG[Y(n = COUNT(A.x))](A+)", [], time="time")
+    assert made.rows() == []
+    assert made.schema.names == ["window_start", "window_end", "start", "end", "A", "Y"]
+
+
+def test_whole_numbers_stay_whole_and_never_wrap() -> None:
+    rows = [{"type": "A", "time": k, "x": 2**62, "ok": True} for k in range(2)]
+    (made,) = tl.matches(
+        "PROJECT[Y](AGG[Y(s = SUM(A.x))](A FILTER A[ok = TRUE]))", rows[:1], time="time"
+    ).rows()
+    assert made["Y"] == [{"row": 0, "s": 2**62}]
+    with pytest.raises(NumberError, match="does not fit its column"):
+        tl.matches("PROJECT[Y](AGG[Y(s = SUM(A.x))](A ; A))", rows, time="time").rows()
+
+
+def test_infinite_values_are_refused() -> None:
+    rows = [{"type": "A", "time": 0, "x": float("inf")}]
+    with pytest.raises(InputError, match="'x' is infinite in some event"):
+        tl.matches("AGG[Y(s = SUM(A.x))](A)", rows, time="time").rows()
+
+
+def test_one_type_for_all_rows() -> None:
+    rows = [{"time": k, "x": k} for k in range(3)]
+    found = tl.matches("A+ FILTER A[increasing(x)]", rows, time="time", event_type="A").rows()
+    assert len(found) == 7
+
+
+def test_many_results_leave_in_several_batches() -> None:
+    """Every pair of 400 events; and the longest of their sets has 400."""
+    rows = [{"type": "A", "time": k} for k in range(400)]
+    batches = list(tl.matches("A ; A", rows, time="time"))
+    assert len(batches) > 1
+    assert sum(batch.num_rows for batch in batches) == 400 * 399 // 2
+    (longest,) = tl.matches(
+        "PROJECT[S](START : (A:+ AS S) : STOP)",
+        [{"type": "START", "time": -1}, *rows, {"type": "STOP", "time": 400}],
+        time="time",
+    ).rows()
+    assert longest["S"] == list(range(1, 401))
+
+
+def test_what_is_outside_of_all_windows_is_dropped() -> None:
+    """Runs that never end do not pile up."""
+    rows = [{"type": "A", "time": k} for k in range(20_000)]
+    plan = match_plan(
+        parse("A+ ; B"), {"A": {}, "B": {}}, text="", type_column="type", types={}
+    )  # fmt: skip
+    search = Marking(plan.automaton, plan.letters)
+    key = np.arange(len(rows))
+    mask = np.full(len(rows), 1 << [one.type for one in plan.letters].index("A"), np.uint8)
+    begins = key == 0
+    assert list(search.push(mask, key, key - 9, begins, 0)) == []
+    assert len(search._store.nodes) < 50_000
+
+
+def test_names_are_a_list() -> None:
+    with pytest.raises(TrendloomError, match="partition_by is a list of names"):
+        tl.matches("A", [], time="time", partition_by="key")

@@ -1,0 +1,108 @@
+"""`trendloom acel`: results, files, explanations and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from cli_command import EXAMPLES, LETTERS
+from typer.testing import CliRunner
+
+from trendloom.cli.main import app
+
+PAIRS = ("acel", "run", "PROJECT[A](A ; A)", *LETTERS)
+"""Over a1 b2 a3 a4 c5 b6 a7 b8: every pair of the four A."""
+
+
+def call(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+
+
+def found(*words: str) -> list[Any]:
+    done = call(*words)
+    assert done.exit_code == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_run() -> None:
+    rows = found(*PAIRS)
+    assert list(rows[0]) == ["window_start", "window_end", "start", "end", "A"]
+    assert sorted(row["A"] for row in rows) == [[0, 2], [0, 3], [0, 6], [2, 3], [2, 6], [3, 6]]
+    assert [row["end"] for row in rows] == sorted(row["end"] for row in rows)
+    assert len(found(*PAIRS, "--limit", "2")) == 2
+
+
+def test_windows() -> None:
+    near = found(*PAIRS, "--within", "3 s")
+    assert [(row["A"], row["window_start"], row["window_end"]) for row in near] == [
+        ([0, 2], 1, 4),
+        ([2, 3], 3, 6),
+    ]
+    beside = found(*PAIRS, "--within", "4 s", "--slide", "4 s")
+    assert [(row["A"], row["window_start"]) for row in beside] == [([0, 2], 0), ([3, 6], 4)]
+    counted = found(*PAIRS, "--within", "3 events", "--slide", "3 events")
+    assert [(row["A"], row["window_start"], row["window_end"]) for row in counted] == [
+        ([0, 2], 0, 3)
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"found.{suffix}"
+    done = call(*PAIRS, "-o", str(path))
+    assert done.exit_code == 0
+    assert done.stderr == f"Wrote 6 results to {path}.\n"
+    if suffix == "parquet":
+        assert pq.read_table(path).num_rows == 6
+    else:
+        assert len(path.read_text().splitlines()) == 6 + (suffix == "csv")
+
+
+def test_a_formula_in_a_file(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "acel/q14.csv").read_text().splitlines()
+    events = tmp_path / "events.csv"
+    events.write_text("\n".join(f"{k or 'time'},{line}" for k, line in enumerate(lines)) + "\n")
+    rows = found(
+        "acel", "run", str(EXAMPLES / "acel/q14.acel"), "-i", str(events), "-t", "time"
+    )  # fmt: skip
+    assert sorted((row["start"], row["end"], row["Y"][0]["average"]) for row in rows) == [
+        (0, 5, 10.0), (0, 5, 15.0), (0, 5, 20.0), (1, 6, 40.0)
+    ]  # fmt: skip
+
+
+def test_check() -> None:
+    assert call("acel", "check", "A;B FILTER B[x>1]").stdout == "ok\nA ; B FILTER B[x > 1]\n"
+    done = call("acel", "check", "A FILTER Z[x > 1]", "--json")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert (told["ok"], told["error"], told["column"]) == (False, "Unknown variable 'Z'", 10)
+
+
+def test_explain() -> None:
+    assert "compiled: runs only mark events" in call("acel", "explain", "A ; B").stdout
+    text = "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
+    told = json.loads(call("acel", "explain", text, "--json").stdout)
+    assert told["variables"] == ["A", "Y"]
+    assert told["evaluation"] == "registers: a condition depends on several events"
+    assert call("acel", "explain", "A ; B", "-f", "mermaid").stdout.startswith("flowchart LR")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("A FILTER A[price > 1]",), "No event of 'A' has an attribute 'price'"),
+        (("A ; ; B",), "';' cannot stand here"),
+        (("none.acel",), "Cannot read the query file 'none.acel'"),
+        (("A AS start",), "'start' is the name of another column of the result"),
+        (("A", "--within", "3 parsecs"), "There is no unit 'parsecs'"),
+        (("A", "--within", "soon"), "This is not an amount"),
+        (("A", "--slide", "3 s"), "There is a slide, but no window that slides"),
+        (("A", "--within", "1 ms"), "The window is not a whole number of ticks"),
+        (("A", "--partition-by", "nowhere"), "Unknown attribute 'nowhere'"),
+    ],
+)
+def test_refusals(words: tuple[str, ...], message: str) -> None:
+    done = call("acel", "run", *words, *LETTERS)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"Error: {message}")
