@@ -166,7 +166,7 @@ def test_extremes_of_chunks_cut_by_time(
 
 @EACH
 def test_maps_of_guards(semantics: Semantics) -> None:
-    with_guards = patterns().filter(lambda pattern: "NOT" in to_text(pattern))
+    with_guards = patterns(need_negation=True)
 
     @examples(100)
     @given(cases(query=foldable(semantics=(semantics,), pattern=with_guards)), CUTS)

@@ -102,7 +102,7 @@ def test_guards(semantics: Semantics) -> None:
     @given(
         cases(
             semantics=(semantics,),
-            pattern=patterns(allow_negation=True).filter(lambda p: "NOT" in to_text(p)),
+            pattern=patterns(need_negation=True),
             allow_adjacent=False,
             allow_anchored=False,
         )

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
 from trendloom.api import query
 from trendloom.engine.evaluate import Evaluator
-from trendloom.language import Semantics, to_text
 from trendloom.testing.strategies import Case, cases, patterns, queries
 
 if TYPE_CHECKING:
+    from trendloom.language import Semantics
     from trendloom.language.nodes import Query
 
 
 def guarded(semantics: Semantics, **knobs: Any) -> st.SearchStrategy[Query]:
     asked = queries(
         semantics=(semantics,),
-        pattern=patterns(allow_negation=True).filter(lambda p: "NOT" in to_text(p)),
+        pattern=patterns(need_negation=True),
         allow_adjacent=False,
         allow_anchored=False,
         allow_distinct=False,

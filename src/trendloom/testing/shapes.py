@@ -25,13 +25,23 @@ def patterns(
     *,
     types: tuple[str, ...] = TYPES,
     allow_negation: bool = True,
+    need_negation: bool = False,
     max_events: int = 4,
     max_depth: int = 3,
 ) -> Pattern:
     """A pattern without AND, every variable named; names recur in OR branches sometimes."""
     leaves = draw(st.integers(1, max_events))
     tree = draw(_trees(types, leaves, max_depth, allow_negation))
+    if need_negation and not _has_guard(tree):
+        one, other = (Event(draw(st.sampled_from(types))) for _ in range(2))
+        parts = list(tree.parts) if isinstance(tree, Sequence) else [tree, one]
+        parts.insert(draw(st.integers(1, len(parts))), Not(other))
+        tree = Sequence(tuple(parts))
     return name(tree, reuse=draw(st.booleans()))
+
+
+def _has_guard(tree: Pattern) -> bool:
+    return isinstance(tree, Not) or any(map(_has_guard, children(tree)))
 
 
 @st.composite

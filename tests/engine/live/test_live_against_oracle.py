@@ -147,7 +147,7 @@ def test_guards(semantics: Semantics) -> None:
     @given(
         cases(
             semantics=(semantics,),
-            pattern=patterns(allow_negation=True).filter(lambda p: "NOT" in to_text(p)),
+            pattern=patterns(need_negation=True),
             window_kinds=TIMED,
         ),
         arrivals(),
@@ -232,7 +232,7 @@ def test_updates_with_guards(semantics: Semantics) -> None:
     @given(
         cases(
             semantics=(semantics,),
-            pattern=patterns(allow_negation=True).filter(lambda p: "NOT" in to_text(p)),
+            pattern=patterns(need_negation=True),
             allow_having=False,
             window_kinds=("time",),
         ),
