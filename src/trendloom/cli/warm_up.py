@@ -1,8 +1,14 @@
 """`trendloom warm-up`: compile the kernels now rather than in the first query."""
 
+import os
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Any
 
 import typer
+
+from trendloom.cli.progress import progress_bar
 
 QUERIES = (
     "RETURN COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+",
@@ -39,19 +45,42 @@ def warm_up() -> None:
 
     The compiled code is kept beside the package, or in the user's cache if that is read-only.
     """
-    from trendloom.api import run, trends
-
     started = time.perf_counter()
-    for query in QUERIES:
-        run(query, EVENTS, time="time", type="type")
-    for query in OVERLAPPING:
-        run(query, MANY_EVENTS, time="time", type="type")
-    for query in LISTED:
-        for algorithm in ("m", "h"):
-            trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
-    for query in SHARDED:
-        _as_workers_do(query)
+    # Compiling holds the interpreter's lock, so cores are used by processes. Long ones go first.
+    work = [
+        *((_run_many, query) for query in OVERLAPPING),
+        *((_run, query) for query in QUERIES),
+        *((_as_workers_do, query) for query in SHARDED),
+        *((_list, query) for query in LISTED),
+    ]
+    fresh = get_context("spawn")
+    with (
+        progress_bar("Compiling", unit="%") as report,
+        ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=fresh) as pool,
+    ):
+        waiting = [pool.submit(prepare, query) for prepare, query in work]
+        for done, finished in enumerate(as_completed(waiting), 1):
+            finished.result()
+            if report is not None:
+                report(done, len(work))
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")
+
+
+def _run(query: str, events: list[dict[str, Any]] = EVENTS) -> None:
+    from trendloom.api import run
+
+    run(query, events, time="time", type="type")
+
+
+def _run_many(query: str) -> None:
+    _run(query, MANY_EVENTS)
+
+
+def _list(query: str) -> None:
+    from trendloom.api import trends
+
+    for algorithm in ("m", "h"):
+        trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
 
 
 def _as_workers_do(text: str) -> None:
