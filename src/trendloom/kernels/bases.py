@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.core import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import times_checked
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.counted_bases import PACK, count_bases, shrink_bases, unit_of
 from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.plain import is_full, weigh, wraps
@@ -70,7 +70,7 @@ def _overload_weigh(x: Any, count: Any, wrapped: Any, at: Any) -> Any:
     return weigh_int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(
     values: NDArray[Any], base: int, sums: NDArray[Any], new: int, width: int, wrapped: Ints
 ) -> bool:
@@ -85,7 +85,7 @@ def _add(
     return full
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sprint_bases(
     table: Table,
     order: Ints,
@@ -237,7 +237,7 @@ def sprint_bases(
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(
     table: Table,
     order: Ints,
@@ -261,13 +261,13 @@ def _advance(
     return sprint_bases(table, order, code, at, end, values, exponent, feeds, x, small, wrapped)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _packed(bases: int) -> int:
     """So many bases in whole packs; those that are too many stay at zero."""
     return (bases + PACK - 1) // PACK * PACK
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(values: NDArray[Any], states: int, lanes: int, bases: int) -> None:
     """Basis 0 has nothing, basis 1 + s one partial trend in state s."""
     values[:] = 0
@@ -275,7 +275,7 @@ def _start(values: NDArray[Any], states: int, lanes: int, bases: int) -> None:
         values[state * lanes * bases + 1 + state] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def double_maps(
     table: Table,
     silent: Table,
@@ -324,7 +324,7 @@ def double_maps(
             out_e[run, basis] = e[0, :width]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def integer_maps(
     table: Table,
     order: Ints,

@@ -7,8 +7,9 @@ one word. Adding, removing and finding the next member touch at most one word pe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Words = NDArray[np.uint64]
 
@@ -26,14 +27,14 @@ def _positions() -> NDArray[np.int64]:
 POSITION = _positions()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lowest(word: np.uint64) -> int:
     """The number of the lowest bit of a word that is not 0."""
     alone = word & (~word + np.uint64(1))
     return POSITION[(alone * np.uint64(MAGIC)) >> np.uint64(58)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def words_needed(size: int) -> int:
     words = 0
     while True:
@@ -43,7 +44,7 @@ def words_needed(size: int) -> int:
             return words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(words: Words, base: int, size: int, at: int) -> None:
     while True:
         word = base + (at >> 6)
@@ -56,7 +57,7 @@ def insert(words: Words, base: int, size: int, at: int) -> None:
         at >>= 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove(words: Words, base: int, size: int, at: int) -> None:
     while True:
         word = base + (at >> 6)
@@ -68,7 +69,7 @@ def remove(words: Words, base: int, size: int, at: int) -> None:
         at >>= 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def following(words: Words, base: int, size: int, at: int) -> int:
     """The first member at a place or behind it; the size, if there is none."""
     if at >= size:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import lowest
 from trendloom.kernels.burst_net import Floats, Ints, Words
+from trendloom.kernels.compiled import kernel
 
 
 class Costs(NamedTuple):
@@ -37,17 +37,17 @@ class Costs(NamedTuple):
     """Per event and query that is not shared (k · b)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_cost(costs: Costs, b: float, s_p: float, s_c: float, k: float) -> float:
     return b * (costs.event + costs.column * s_p) + s_c * k * costs.snapshot + k * costs.query
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alone_cost(costs: Costs, b: float, k: float) -> float:
     return k * b * costs.alone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(
     costs: Costs,
     b: float,
@@ -93,7 +93,7 @@ def choose(
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_all(
     costs: Costs,
     lo: Ints,
@@ -127,7 +127,7 @@ def choose_all(
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_windows(
     costs: Costs,
     events: Ints,

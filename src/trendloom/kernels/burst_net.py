@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.scaled import plus, times
 
 Ints = NDArray[np.int64]
@@ -61,7 +61,7 @@ sources and targets it has; behind them `ROOM` sources, `ROOM` targets, and the 
 LISTS = len(FIELDS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def taken(
     net: Net, step: int, width: int, vector: int, m: Floats, e: Ints, sum_m: Floats, sum_e: Ints
 ) -> None:
@@ -78,7 +78,7 @@ def taken(
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(
     net: Net,
     query: int,
@@ -145,7 +145,7 @@ def walk(
                 fresh_m[k], fresh_e[k] = 0.0, 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def take_up(
     intakes: Ints,
     row: int,
@@ -170,7 +170,7 @@ def take_up(
             )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def give(
     intakes: Ints,
     row: int,
@@ -192,7 +192,7 @@ def give(
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alone(
     intakes: Ints,
     row: int,
@@ -236,7 +236,7 @@ def alone(
     give(intakes, row, room, width, all_m, all_e, vector, m, e)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def finished(
     net: Net, query: int, vector: int, m: Floats, e: Ints, out_m: Floats, out_e: Ints
 ) -> None:

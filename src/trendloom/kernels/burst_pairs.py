@@ -18,7 +18,6 @@ engine evaluates it with exponents.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.burst_net import (
@@ -35,6 +34,7 @@ from trendloom.kernels.burst_net import (
 )
 from trendloom.kernels.burst_pieces import MIXED, Pieces
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, apply_piece, blank_vectors
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.scaled import RADIX, plus, times
 
 LIMIT = 2.0**900
@@ -42,7 +42,7 @@ WIDEST = 1 << 23
 """Coefficients that a window may hold; with more it is lost."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_events(events: Ints, left: Floats, right: Floats, strict: bool) -> tuple[Ints, Ints]:
     """Per event its place by left value, from 1 (0: none), and how many places it looks back at."""
     count = events.shape[0]
@@ -72,7 +72,7 @@ def place_events(events: Ints, left: Floats, right: Floats, strict: bool) -> tup
     return place, reach
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_back(tree: Floats, stride: int, columns: int, place: int, c: Floats, at: int) -> None:
     """c[at : at + columns] = the sum of all events in places up to `place`."""
     for k in range(columns):
@@ -84,7 +84,7 @@ def look_back(tree: Floats, stride: int, columns: int, place: int, c: Floats, at
         place &= place - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(
     tree: Floats, stride: int, columns: int, places: int, place: int, c: Floats, at: int
 ) -> None:
@@ -95,7 +95,7 @@ def enter(
         place += place & -place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def valued(
     c: Floats,
     snapshots: int,
@@ -120,7 +120,7 @@ def valued(
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_pairs(
     net: Net,
     kind: int,
@@ -331,7 +331,7 @@ def fold_pairs(
             finished(net, query, query * size, m, e, out_m[run, query], out_e[run, query])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _flush(
     net: Net,
     kind: int,

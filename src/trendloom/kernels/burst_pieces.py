@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import lowest
 from trendloom.kernels.burst_net import Ints, Words
+from trendloom.kernels.compiled import kernel
 
 MIXED = -1
 """A time point with events of several types: they read what was before, then all add."""
@@ -36,7 +36,7 @@ class Pieces(NamedTuple):
     """[row, letter]: events in which this letter is the only one that goes its own way."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_pieces(
     words: Words,
     order: Ints,

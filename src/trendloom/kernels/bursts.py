@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from trendloom.kernels.burst_net import (
     BIT,
@@ -35,6 +34,7 @@ from trendloom.kernels.burst_net import (
     walk,
 )
 from trendloom.kernels.burst_pieces import MIXED, Pieces
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.scaled import plus, times
 
 ONCE, EACH, GRAPHLETS, EVENTS = 0, 1, 2, 3
@@ -42,7 +42,7 @@ ONCE, EACH, GRAPHLETS, EVENTS = 0, 1, 2, 3
 """
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def absorb(
     intakes: Ints,
     row: int,
@@ -71,7 +71,7 @@ def absorb(
     give(intakes, row, room, width, all_m, all_e, vector, m, e)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compose(
     feeds: Ints,
     words: Words,
@@ -116,7 +116,7 @@ def compose(
     return at
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def shares(intakes: Ints, row: int, shared: np.uint64) -> bool:
     """Whether a query is among those that share; -1 is the row of those that cannot."""
     return row >= 0 and (shared >> np.uint64(intakes[row, BIT])) & np.uint64(1) != 0
@@ -141,7 +141,7 @@ class Vectors(NamedTuple):
     flat: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def blank_vectors(net: Net, slots: int, overlap: int, feeds: int) -> tuple[Vectors, int]:
     """Room for so many vectors, and the size of each."""
     size, width = 0, 0
@@ -159,7 +159,7 @@ def blank_vectors(net: Net, slots: int, overlap: int, feeds: int) -> tuple[Vecto
     return vectors, size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_piece(
     net: Net,
     words: Words,
@@ -237,7 +237,7 @@ def apply_piece(
                 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_bursts(
     net: Net,
     words: Words,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
 LARGEST = (1 << 63) - 1
@@ -23,7 +23,7 @@ class Checked(NamedTuple):
     overflow: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plus_checked(a: int, b: int, overflow: NDArray[np.int64]) -> int:
     s = a + b
     if ((a ^ s) & (b ^ s)) < 0:
@@ -31,7 +31,7 @@ def plus_checked(a: int, b: int, overflow: NDArray[np.int64]) -> int:
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def times_checked(x: int, count: int, overflow: NDArray[np.int64]) -> int:
     """x * count, count >= 0.
 
@@ -47,7 +47,7 @@ def times_checked(x: int, count: int, overflow: NDArray[np.int64]) -> int:
     return x * count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_checked(tape: NDArray[np.int64], length: int, lanes: Checked) -> None:
     v = lanes.v
     width = v.shape[1]

@@ -7,9 +7,9 @@ and lists. Here a state is one number with its exponent, and an index one tree.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.prefix import WIDE, add_scaled, before_scaled, blocks_needed
 from trendloom.kernels.program import NO_STATE, Ints
 from trendloom.kernels.ranked import Steps
@@ -17,7 +17,7 @@ from trendloom.kernels.ranks import Ranks, is_sparse, narrow, room_to_narrow
 from trendloom.kernels.scaled import plus
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_by_value(
     steps: Steps,
     ranks: Ranks,

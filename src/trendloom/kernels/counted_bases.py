@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.plain import is_full, wraps
 from trendloom.kernels.program import Ints
 from trendloom.kernels.scaled import FAINT, SHRINK
@@ -24,7 +24,7 @@ VANISHED = 5
 """So many radixes below 1 a double is 0."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shrink_bases(values: NDArray[Any], bases: int, exponent: Ints) -> bool:
     """Takes a radix off the bases that grew past it. True: one has cells that are too faint now."""
     faint = False
@@ -41,7 +41,7 @@ def shrink_bases(values: NDArray[Any], bases: int, exponent: Ints) -> bool:
     return faint
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unit_of(values: NDArray[Any], exponent: int) -> Any:
     """What 1 is beside an exponent."""
     unit = values.dtype.type(1)
@@ -51,7 +51,7 @@ def unit_of(values: NDArray[Any], exponent: int) -> Any:
     return unit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_bases(
     plain: Counting,
     finishing: bool,

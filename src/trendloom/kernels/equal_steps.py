@@ -9,8 +9,8 @@ set of ancestors is ever stored: memory is linear in nodes and edges.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.predicates import Predicates, holds
 from trendloom.kernels.program import NO_STATE, Program
 from trendloom.kernels.steps import Ints, Words, nodes_at_most
@@ -19,7 +19,7 @@ RawSteps = tuple[Ints, Ints, Ints, Ints]
 """event, state, first edge of each node and behind, predecessors."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cover(
     node: int, floor: int, pred_start: Ints, pred: Ints, seen: Ints, stamp: int, stack: Ints
 ) -> None:
@@ -37,7 +37,7 @@ def _cover(
                 depth += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def equal_steps(
     program: Program,
     predicates: Predicates,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
 ABSENT = np.iinfo(np.int64).max
@@ -28,7 +28,7 @@ class Extreme(NamedTuple):
     out: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_extreme(tape: NDArray[np.int64], length: int, lanes: Extreme) -> None:
     k = lanes.k
     width = k.shape[1]

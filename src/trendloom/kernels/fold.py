@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.pair import fits_pair, pair_of, sprint_pair
 from trendloom.kernels.program import Ints
 from trendloom.kernels.scaled import FAINT, RADIX, SHRINK, plus, times, within_radix
@@ -21,7 +21,7 @@ from trendloom.kernels.sprint import advance
 from trendloom.kernels.table import Table, counting_of, feeds_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(
     table: Table,
     order: Ints,
@@ -77,7 +77,7 @@ def walk(
         fresh_e[:] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_doubles(
     table: Table,
     order: Ints,
@@ -129,7 +129,7 @@ def fold_doubles(
             walk(table, order, code, at, hi[run], m[run], e[run], var, x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_integers(
     table: Table,
     order: Ints,

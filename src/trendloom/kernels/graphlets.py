@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.paths import Floats
 from trendloom.kernels.steps import Flags, Ints
 
@@ -13,7 +13,7 @@ NODE_BYTES = 4
 """What `grow` takes for a path, and for each of its nodes."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graphlet_sizes(begins: Flags, pred_start: Ints, pred: Ints, home: Ints) -> tuple[float, float]:
     """How many paths `grow` keeps, and how many nodes they have."""
     nodes = begins.shape[0]
@@ -37,7 +37,7 @@ def graphlet_sizes(begins: Flags, pred_start: Ints, pred: Ints, home: Ints) -> t
     return all_paths, all_nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_places(point: Ints, pred_start: Ints, pred: Ints) -> Ints:
     """The nodes before which the graph may be cut (CET Def. 6), its first and its end included.
 
@@ -73,7 +73,7 @@ def cut_places(point: Ints, pred_start: Ints, pred: Ints) -> Ints:
     return places[: found + 1].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def paths_from(ends: Flags, pred_start: Ints, pred: Ints) -> Floats:
     """Per node: the paths from it to an end; infinity where a double has no room."""
     count = ends.astype(np.float64)
@@ -83,7 +83,7 @@ def paths_from(ends: Flags, pred_start: Ints, pred: Ints) -> Floats:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stretch_sizes(
     begins: Flags,
     pred_start: Ints,

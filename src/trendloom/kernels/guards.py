@@ -8,13 +8,13 @@ match of the negated pattern, one per position (a *band*, see `route`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import NEVER, NO_STATE, Ints, Program
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def truth(order: int, reached: Ints) -> int:
     """Which guards hold for a partial trend that ended at `order`, as bits."""
     bits = 0
@@ -24,7 +24,7 @@ def truth(order: int, reached: Ints) -> int:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(program: Program, threshold: Ints, reached: Ints) -> None:
     """Per guard: the latest start of a match that has ended, NEVER if there is none."""
     for guard in range(reached.shape[0]):
@@ -33,7 +33,7 @@ def reach(program: Program, threshold: Ints, reached: Ints) -> None:
             reached[guard] = max(reached[guard], threshold[program.guard_band[k]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def watch(
     program: Program,
     order: Ints,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Words = NDArray[np.uint64]
 
@@ -17,7 +18,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _mixed(word: Any) -> Any:
     """SplitMix64's step and finalizer: a bijection in which every bit depends on all."""
     word += _STEP
@@ -26,14 +27,14 @@ def _mixed(word: Any) -> Any:
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(hashes: Words, words: Words) -> None:
     """Adds one more word to every row's hash; the order of words matters."""
     for i in range(hashes.shape[0]):
         hashes[i] = _mixed(hashes[i] ^ words[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_bytes(data: NDArray[np.uint8], offsets: NDArray[Any]) -> Words:
     """FNV-1a of the bytes between neighbouring offsets."""
     hashes = np.empty(offsets.shape[0] - 1, np.uint64)
@@ -45,7 +46,7 @@ def mix_bytes(data: NDArray[np.uint8], offsets: NDArray[Any]) -> Words:
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_wide(words: NDArray[np.int64]) -> Words:
     """One word of integers wider than 64 bits; those that fit 64 bits as they are.
 
@@ -64,7 +65,7 @@ def mix_wide(words: NDArray[np.int64]) -> Words:
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(hashes: Words, shards: int, result: NDArray[np.int32]) -> None:
     """The hash's upper half as a fraction of 2^32, times the number of shards."""
     count = np.uint64(shards)

@@ -16,8 +16,9 @@ finds what is still needed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Ints = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ DONE, FULL, GROW, UNKNOWN, STACK = range(5)
 table yet; no room on the stack."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(nodes: Ints, where: Ints, event: int, label: int, before: int, latest: int) -> int:
     """A set of its own: the event marked so, after these histories."""
     node = where[NODES]
@@ -51,7 +52,7 @@ def add(nodes: Ints, where: Ints, event: int, label: int, before: int, latest: i
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(nodes: Ints, where: Ints, one: int, fresh: int, spine: Ints) -> int:
     """Both sets as one; `fresh` may be changed, since nothing else stands on it yet."""
     if one == NONE:
@@ -62,7 +63,7 @@ def unite(nodes: Ints, where: Ints, one: int, fresh: int, spine: Ints) -> int:
     return unite_shared(nodes, where, one, fresh, spine)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite_shared(nodes: Ints, where: Ints, one: int, other: int, spine: Ints) -> int:
     """Both sets as one, neither of which is changed."""
     depth = 0
@@ -88,12 +89,12 @@ def unite_shared(nodes: Ints, where: Ints, one: int, other: int, spine: Ints) ->
     return root
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank(nodes: Ints, node: int) -> int:
     return 0 if node == NONE else nodes[node, RANK]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(
     nodes: Ints,
     where: Ints,
@@ -148,7 +149,7 @@ def walk(
     return DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact(nodes: Ints, where: Ints, roots: Ints, bound: int) -> None:
     """Leaves only what the roots need for histories that start at `bound` or later."""
     size = where[NODES]

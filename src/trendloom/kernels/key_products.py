@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.lattice import move_keys
 from trendloom.kernels.program import Ints
@@ -13,7 +13,7 @@ from trendloom.kernels.stacks import ANSWER, APPEND
 from trendloom.kernels.table import Table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _carry(
     keys: Ints, v: int, at: int, begin: bool, states: int, lanes: int, width: int, step: Ints,
     out: int,
@@ -38,7 +38,7 @@ def _carry(
                 keys[out + cell + lane] = min(keys[out + cell + lane], both)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_keys(
     tape: Ints,
     length: int,

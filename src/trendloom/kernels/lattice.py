@@ -13,15 +13,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.table import CROWD, Table, feeds_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_keys(
     table: Table,
     order: Ints,
@@ -123,7 +123,7 @@ def move_keys(
                 new += width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_extremes(
     table: Table,
     order: Ints,

@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.lattice import move_keys
 from trendloom.kernels.program import Ints
 from trendloom.kernels.table import Table, feeds_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extreme_maps(
     table: Table,
     order: Ints,
@@ -51,7 +51,7 @@ def extreme_maps(
                 out[run, basis, k] = values[k * bases + basis]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_extremes(maps: Ints, lo: Ints, hi: Ints, step: Ints, out: Ints) -> None:
     """Row r of `out` becomes what maps `lo[r] : hi[r]`, in turn, make of nothing.
 

@@ -12,17 +12,17 @@ where lane 0 counts and the others sum: (c, σ) · (c', σ') = (c·c', σ·c' + 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import plus_checked, times_checked
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import Ints
 from trendloom.kernels.scaled import BEYOND, RADIX, SHRINK, plus
 
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scaled_product(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     """(m, e) · (xm, xe). Nothing times anything is nothing, even times infinity."""
     if m == 0.0 or xm == 0.0:
@@ -38,7 +38,7 @@ def scaled_product(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_doubles(
     map_m: Floats, map_e: Ints, lo: Ints, hi: Ints, lanes: int, out_m: Floats, out_e: Ints
 ) -> None:
@@ -81,7 +81,7 @@ def apply_doubles(
             e[:width] = new_e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_integers(
     maps: Ints, lost: NDArray[np.bool_], lo: Ints, hi: Ints, lanes: int, out: Ints
 ) -> bool:
@@ -122,7 +122,7 @@ def apply_integers(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recentre(
     m: Floats, e: Ints, count_m: Floats, count_e: Ints, first: int, second: int, ratio: Floats,
     shift: Floats,

@@ -8,9 +8,9 @@ any stream meets.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.histories import (
     DONE,
     GROW,
@@ -35,7 +35,7 @@ START, END = 0, 1
 Flags = NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def advance(
     first: Ints,
     label: Ints,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
 BLOCK_WORDS = 64
@@ -30,7 +30,7 @@ class Members(NamedTuple):
     out_size: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_members(tape: NDArray[np.int64], length: int, lanes: Members) -> None:
     bits = lanes.bits
     words = bits.shape[1]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
 
@@ -25,7 +25,7 @@ class Modular(NamedTuple):
     out: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_modular(tape: NDArray[np.int64], length: int, lanes: Modular) -> None:
     u, primes = lanes.u, lanes.primes
     width = lanes.var.shape[0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.predicates import Predicates, holds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def of_neighbours(predicates: Predicates, program: int, out: NDArray[np.bool_]) -> None:
     """Whether the program holds of row k and row k + 1, for every k."""
     for event in range(out.shape[0]):

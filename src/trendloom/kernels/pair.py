@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import FAINT, RADIX, SHRINK
 from trendloom.kernels.table import Table
@@ -32,13 +32,13 @@ class Rows(NamedTuple):
     """What is there after an event that is alone at its time point."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fits_pair(table: Table) -> bool:
     """Nothing is consumed or cleared, so what is there stays."""
     return table.semantics == ANY and table.states <= 2 and table.eats.shape[1] == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_of(table: Table) -> Rows:
     """Empty where `fits_pair` is not."""
     codes = table.target.shape[0] if fits_pair(table) else 0
@@ -57,7 +57,7 @@ def pair_of(table: Table) -> Rows:
     return Rows(step, move)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def sprint_pair(
     rows: Rows,
     states: int,

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.steps import Flags, Ints
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ DEPTH, NEXT_END, PENDING = 0, 1, 2
 """Where a walk stands: nodes on its stack, the next end to begin with, a path to write first."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_paths(begins: Flags, pred_start: Ints, pred: Ints) -> tuple[Floats, Ints]:
     """Per node: the paths from a beginning to it, as m · 2^e with m below 2^512."""
     nodes = begins.shape[0]
@@ -41,7 +41,7 @@ def count_paths(begins: Flags, pred_start: Ints, pred: Ints) -> tuple[Floats, In
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def longest_paths(begins: Flags, pred_start: Ints, pred: Ints) -> Ints:
     """Per node: the number of nodes of the longest path to it."""
     longest = np.zeros(begins.shape[0], np.int64)
@@ -52,7 +52,7 @@ def longest_paths(begins: Flags, pred_start: Ints, pred: Ints) -> Ints:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(
     begins: Flags,
     pred_start: Ints,
@@ -103,7 +103,7 @@ def walk(
     return written
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(
     begins: Flags,
     pred_start: Ints,
@@ -146,7 +146,7 @@ def grow(
         first[node + 1] = path
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stitch(
     begins: Flags,
     pred_start: Ints,
@@ -226,7 +226,7 @@ def stitch(
     return written
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def heaviest(begins: Flags, pred_start: Ints, pred: Ints, weight: Floats) -> Floats:
     """Per node: the largest weight of a path to it, its own included."""
     best = np.full(begins.shape[0], -np.inf)

@@ -19,10 +19,10 @@ A time point at a time, as in `route`, and on the same tape:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import following, insert, remove, words_needed
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import NO_STATE, Ints, Work
 from trendloom.kernels.ranked import Steps
 from trendloom.kernels.ranks import Ranks, is_sparse, narrow, room_to_narrow
@@ -39,7 +39,7 @@ def cells_needed(steps: Steps, span: int, width: int) -> int:
     return 2 + steps.states + width + rows * span
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_next(
     steps: Steps,
     ranks: Ranks,

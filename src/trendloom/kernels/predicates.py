@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 (
     LEFT,
@@ -51,7 +52,7 @@ class Predicates(NamedTuple):
     stack: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare(op: int, a: float, b: float) -> bool:
     """a op b; false if either is null."""
     if op == LT:
@@ -67,7 +68,7 @@ def compare(op: int, a: float, b: float) -> bool:
     return a < b or a > b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def holds(predicates: Predicates, predicate: int, left: int, right: int) -> bool:
     """Whether the predicate is true of the earlier event `left` and the later event `right`."""
     lo = predicates.start[predicate]
@@ -80,7 +81,7 @@ def holds(predicates: Predicates, predicate: int, left: int, right: int) -> bool
     return evaluate(predicates, lo, hi, left, right) == 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def select(
     predicates: Predicates,
     predicate: int,
@@ -137,7 +138,7 @@ def select(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate(predicates: Predicates, lo: int, hi: int, left: int, right: int) -> float:
     code, constant, column, stack = (
         predicates.code,
@@ -176,7 +177,7 @@ def evaluate(predicates: Predicates, lo: int, hi: int, left: int, right: int) ->
     return stack[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _binary(op: int, a: float, b: float) -> float:
     if op == COALESCE:
         return b if np.isnan(a) else a

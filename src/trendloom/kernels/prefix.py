@@ -13,10 +13,10 @@ these as doubles too, so that one vector instruction handles either.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import plus_checked
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.scaled import RADIX, SHRINK, plus
 
@@ -25,7 +25,7 @@ WIDE = 1 << BITS
 LAST = WIDE - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def blocks_needed(size: int) -> int:
     """Blocks of a tree over the places 0 … size - 1, and a prefix of all of them."""
     blocks = 0
@@ -36,7 +36,7 @@ def blocks_needed(size: int) -> int:
         size >>= BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_scaled(
     cells: NDArray[np.float64], block: int, size: int, place: int, xm: float, exponent: int
 ) -> None:
@@ -76,7 +76,7 @@ def add_scaled(
         size >>= BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def before_scaled(
     cells: NDArray[np.float64], block: int, size: int, place: int
 ) -> tuple[float, int]:
@@ -92,7 +92,7 @@ def before_scaled(
         size >>= BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_checked(
     cells: NDArray[np.int64], block: int, size: int, place: int, x: int, overflow: NDArray[np.int64]
 ) -> None:
@@ -117,7 +117,7 @@ def add_checked(
         overflow[0] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def before_checked(
     cells: NDArray[np.int64], block: int, size: int, place: int, overflow: NDArray[np.int64]
 ) -> int:
@@ -132,7 +132,7 @@ def before_checked(
         size >>= BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_extreme(cells: NDArray[np.int64], block: int, size: int, place: int, x: int) -> None:
     """`add_scaled` for minima."""
     while True:
@@ -150,7 +150,7 @@ def add_extreme(cells: NDArray[np.int64], block: int, size: int, place: int, x: 
         size >>= BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def before_extreme(cells: NDArray[np.int64], block: int, size: int, place: int) -> int:
     least = ABSENT
     while True:

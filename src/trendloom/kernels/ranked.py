@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import Checked, plus_checked, times_checked
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import ABSENT, Extreme
 from trendloom.kernels.prefix import (
     BITS,
@@ -81,7 +81,7 @@ class Forest(NamedTuple):
     list_k: Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _room(steps: Steps, ranks: Ranks, first_block: Ints, first_item: Ints) -> None:
     """Where the indexes of a run begin; behind the last, how much they need."""
     for index in range(steps.ranking.shape[0]):
@@ -98,17 +98,17 @@ def _room(steps: Steps, ranks: Ranks, first_block: Ints, first_item: Ints) -> No
         first_item[index + 1] = first_item[index] + items
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tree(kind: int, start: int, first_block: int) -> int:
     return first_block if kind == ORDERED else first_block + (SPREAD * start + LAST >> BITS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _listed(kind: int, size: int) -> bool:
     return kind == EQUAL or (kind != ORDERED and size < WIDE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read(
     kind: int, start: int, end: int, size: int, first_block: int, first_item: int,
     forest: Forest, cell: int, scaled: Scaled, checked: Checked, extreme: Extreme,
@@ -144,7 +144,7 @@ def _read(
         extreme.k[cell, lane] = min(extreme.k[cell, lane], least)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter(
     kind: int, start: int, place: int, size: int, first_block: int, first_item: int,
     forest: Forest, cell: int, scaled: Scaled, checked: Checked, extreme: Extreme,
@@ -179,7 +179,7 @@ def _enter(
             add_extreme(forest.extreme[lane], block, size, place - start, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clear(cell: int, scaled: Scaled, checked: Checked, extreme: Extreme) -> None:
     for lane in range(scaled.m.shape[1]):
         scaled.m[cell, lane] = 0.0
@@ -190,7 +190,7 @@ def _clear(cell: int, scaled: Scaled, checked: Checked, extreme: Extreme) -> Non
         extreme.k[cell, lane] = ABSENT
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(cell: int, scaled: Scaled, checked: Checked, extreme: Extreme) -> None:
     """Adds the empty trend."""
     if scaled.m.shape[1] > 0:
@@ -202,7 +202,7 @@ def _begin(cell: int, scaled: Scaled, checked: Checked, extreme: Extreme) -> Non
             extreme.k[cell, lane] = min(extreme.k[cell, lane], 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(cell: int, other: int, scaled: Scaled, checked: Checked, extreme: Extreme) -> None:
     for lane in range(scaled.m.shape[1]):
         scaled.m[cell, lane], scaled.e[cell, lane] = plus(
@@ -217,7 +217,7 @@ def _add(cell: int, other: int, scaled: Scaled, checked: Checked, extreme: Extre
         extreme.k[cell, lane] = min(extreme.k[cell, lane], extreme.k[other, lane])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(
     cell: int, variable: int, event: int, scaled: Scaled, checked: Checked, extreme: Extreme
 ) -> bool:
@@ -250,7 +250,7 @@ def _take(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_by_value(
     steps: Steps,
     ranks: Ranks,
@@ -372,7 +372,7 @@ def sum_by_value(
             extreme.out[run, lane] = extreme.k[finished, lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _forest(blocks: int, items: int, scaled: int, checked: int, extreme: int) -> Forest:
     return Forest(
         np.zeros((scaled, blocks * 2 * WIDE)),
@@ -385,7 +385,7 @@ def _forest(blocks: int, items: int, scaled: int, checked: int, extreme: int) ->
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty(forest: Forest, blocks: int, items: int) -> None:
     """Only what the run will use: short windows must not pay for a long one."""
     forest.scaled[:, : blocks * 2 * WIDE] = 0.0

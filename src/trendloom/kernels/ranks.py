@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Places = NDArray[np.int32]
 
@@ -38,7 +39,7 @@ class Ranks(NamedTuple):
     kind: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place(
     sorted_rows: NDArray[np.int64],
     lefts: int,
@@ -95,7 +96,7 @@ def place(
     ranks.lefts[ranking] = places
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _below(values: Places, bound: int) -> int:
     """How many of the sorted values are below a bound."""
     lo, hi = 0, values.shape[0]
@@ -108,7 +109,7 @@ def _below(values: Places, bound: int) -> int:
     return lo
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_sparse(ranks: Ranks, lo: int, hi: int) -> bool:
     """Whether the events `lo : hi` have few of the places, and clearing all would be waste."""
     most = 0
@@ -117,7 +118,7 @@ def is_sparse(ranks: Ranks, lo: int, hi: int) -> bool:
     return most > SPARSE * (hi - lo)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def room_to_narrow(ranks: Ranks, lo: NDArray[np.int64], hi: NDArray[np.int64]) -> Ranks:
     """Room for `narrow`, enough for the longest of the runs `lo[r] : hi[r]` that is sparse."""
     rankings, span = ranks.lefts.shape[0], 0
@@ -135,7 +136,7 @@ def room_to_narrow(ranks: Ranks, lo: NDArray[np.int64], hi: NDArray[np.int64]) -
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def narrow(ranks: Ranks, lo: int, hi: int, own: Ranks) -> None:
     """The places that only the events `lo : hi` have; event `lo` becomes event 0."""
     for ranking in range(ranks.lefts.shape[0]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.checked import Checked, replay_checked
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import Extreme, replay_extreme
 from trendloom.kernels.members import Members, replay_members
 from trendloom.kernels.modular import Modular, replay_modular
@@ -21,7 +21,7 @@ FULL = TAPE_LENGTH - 1_024
 """Replay from here on; between two looks at it fewer than 1,024 instructions are written."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay(tape: NDArray[np.int64], length: int, lanes: Lanes) -> int:
     """Runs the tape on every semiring in use, and returns the emptied tape's length."""
     scaled, checked, modular, extreme, members = lanes
@@ -38,7 +38,7 @@ def replay(tape: NDArray[np.int64], length: int, lanes: Lanes) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write(tape: NDArray[np.int64], length: int, what: int, cell: int, argument: int) -> int:
     tape[length, 0] = what
     tape[length, 1] = cell
@@ -46,7 +46,7 @@ def write(tape: NDArray[np.int64], length: int, what: int, cell: int, argument: 
     return length + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_slot(slot: int, lo: int, hi: int, lanes: Lanes) -> None:
     """Copies the RESULT cell to the output of every semiring in use."""
     scaled, checked, modular, extreme, members = lanes

@@ -8,15 +8,15 @@ window is where trends begin and end: at nodes that nothing in the window preced
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.steps import Flags, Ints
 
 Restricted = tuple[Ints, Flags, Flags, Ints, Ints]
 """The nodes' old numbers, and their marks and edges under new ones."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restricted(
     starts: Flags, final: Flags, pred_start: Ints, pred: Ints, first: int, last: int
 ) -> Restricted:

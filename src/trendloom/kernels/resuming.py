@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.paths import DEPTH, NEXT_END, PENDING, Floats
 from trendloom.kernels.steps import Flags, Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_after(
     begins: Flags,
     pred_start: Ints,

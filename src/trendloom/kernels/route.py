@@ -26,9 +26,9 @@ counts as the next match of a trend that has not met the variable, but goes nowh
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.guards import reach, truth, watch
 from trendloom.kernels.predicates import Predicates, holds, select
 from trendloom.kernels.program import (
@@ -52,7 +52,7 @@ def cells_needed(program: Program, span: int, width: int) -> int:
     return 1 + (program.states + classes + 1) * program.bands + width + rows * span
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def usable(
     program: Program,
     predicates: Predicates,
@@ -83,7 +83,7 @@ def usable(
     return verdict
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route(
     program: Program,
     predicates: Predicates,
@@ -348,7 +348,7 @@ def route(
             emit_slot(slot, lo, hi, lanes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(
     program: Program,
     target: int,
@@ -366,7 +366,7 @@ def _take(
     return next_entry, next_entry + 1, n_free
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counts(program: Program, c: int, bound: NDArray[np.int64]) -> bool:
     """Whether ends of class c are this run's: bound variables met, or absent in the null group."""
     for b in range(program.bind_kind.shape[0]):

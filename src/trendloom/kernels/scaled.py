@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.tape import ADD, CLEAR, ONE
 
 RADIX_BITS = 256
@@ -35,7 +35,7 @@ class Scaled(NamedTuple):
     out_e: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def within_radix(x: NDArray[np.float64], lo: NDArray[np.int64], hi: NDArray[np.int64]) -> bool:
     """Whether all of x, [lane, event], is small where the runs `lo[r] : hi[r]` are."""
     small = True
@@ -46,7 +46,7 @@ def within_radix(x: NDArray[np.float64], lo: NDArray[np.int64], hi: NDArray[np.i
     return small
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     """(m, e) + (xm, xe)."""
     if xm == 0.0:
@@ -69,7 +69,7 @@ def plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def times(x: float, m: float, e: int) -> tuple[float, int]:
     """x * (m, e) for any double x. Nothing times anything is nothing, even times infinity."""
     if m == 0.0:
@@ -86,7 +86,7 @@ def times(x: float, m: float, e: int) -> tuple[float, int]:
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_scaled(tape: NDArray[np.int64], length: int, lanes: Scaled) -> None:
     m, e = lanes.m, lanes.e
     width = m.shape[1]

@@ -11,8 +11,9 @@ and nothing else; the columns follow once, at the end.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -21,7 +22,7 @@ DIGIT = 11
 """Bits per pass at most: 2,048 counters and open cache lines still fit the first-level caches."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(codes: Ints, descends: NDArray[np.bool_]) -> int:
     """Puts a more significant column before those compared so far.
 
@@ -35,7 +36,7 @@ def descend(codes: Ints, descends: NDArray[np.bool_]) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay(
     words: Words, codes: Ints, low: int, skip: int, width: int, place: int, index_bits: int
 ) -> None:
@@ -48,7 +49,7 @@ def lay(
         words[i] |= ((code >> skipped) & kept) << up
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def radix(words: Words, first: int, bits: int) -> Words:
     """The words in the order of the bits `first : first + bits`; the input is overwritten."""
     passes = (bits + DIGIT - 1) // DIGIT
@@ -83,14 +84,14 @@ def radix(words: Words, first: int, bits: int) -> Words:
     return words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strip(words: Words, index_bits: int) -> None:
     rows = (np.uint64(1) << np.uint64(index_bits)) - np.uint64(1)
     for i in range(words.shape[0]):
         words[i] &= rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_bucket(bucket: NDArray[np.int32], buckets: int) -> tuple[Words, Ints]:
     """Row numbers bucket by bucket, in input order within; and each bucket's first place."""
     bounds = np.zeros(buckets + 1, np.int64)

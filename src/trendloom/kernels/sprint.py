@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import FAINT, RADIX, SHRINK
 from trendloom.kernels.table import CROWD, Counting, Table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shrunk(values: NDArray[Any]) -> bool:
     """Takes one radix off all cells. True: some are too faint now to share the exponent."""
     faint = False
@@ -30,7 +30,7 @@ def _shrunk(values: NDArray[Any]) -> bool:
     return faint
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sprint(
     table: Table,
     order: Ints,
@@ -182,7 +182,7 @@ def sprint(
     return at, exponent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sprint_counting(
     plain: Counting,
     finishing: bool,
@@ -284,7 +284,7 @@ def sprint_counting(
     return at, exponent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def advance(
     table: Table,
     order: Ints,

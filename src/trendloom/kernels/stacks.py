@@ -18,8 +18,7 @@ Here is only what to do, on a tape: the same for sums (`sum_products`) and keys 
 
 from __future__ import annotations
 
-from numba import njit
-
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import Ints
 
 APPEND = 0
@@ -32,7 +31,7 @@ through the back's, if there is one."""
 NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def schedule(stacks: Ints, lo: Ints, hi: Ints, tape: Ints) -> int:
     """Writes what to do next for runs of panes `lo[r] : hi[r]`; returns how much, 0 at the end.
 

@@ -10,13 +10,13 @@ memory linear in nodes and edges.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.equal_steps import RawSteps
 from trendloom.kernels.steps import Ints, Words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _latest(tree: Ints, leaves: int, lo: int, hi: int) -> int:
     """The largest node of the ranks `lo : hi`, -1 if there is none."""
     found = -1
@@ -34,7 +34,7 @@ def _latest(tree: Ints, leaves: int, lo: int, hi: int) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stairs(
     order: Ints, mask: Words, rank: Ints, ranks: int, strict: bool, lo: int, hi: int, most: int
 ) -> RawSteps:

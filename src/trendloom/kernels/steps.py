@@ -18,10 +18,10 @@ node is gone once any later event could follow it; under contiguous only the las
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from trendloom.kernels.bitset import lowest
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.guards import reach, truth, watch
 from trendloom.kernels.predicates import LEFT, RIGHT, Predicates, compare, holds
 from trendloom.kernels.program import CONTIGUOUS, NEVER, NEXT, NO_STATE, Program
@@ -37,25 +37,25 @@ FREE, COMPARED, ANYTHING = 0, 1, 2
 """What a step asks: nothing, one comparison of two columns, or whatever else there is."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_at(node: int) -> int:
     """Where the ancestors of a node begin: rows before it have a word more every 64 nodes."""
     words = node >> 6
     return (words + 1) * (32 * words + (node & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bit_of(node: int) -> np.uint64:
     return np.uint64(1) << np.uint64(63 - (node & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_above(above: Words, node: int, ancestor: int) -> bool:
     """Whether a path leads from `ancestor` to `node`."""
     return (above[row_at(node) + (ancestor >> 6)] & bit_of(ancestor)) != np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nodes_at_most(program: Program, mask: Words, lo: int, hi: int) -> int:
     """How many nodes the events of a run could become."""
     variables = program.arrow_start.shape[0] - 1
@@ -74,7 +74,7 @@ def nodes_at_most(program: Program, mask: Words, lo: int, hi: int) -> int:
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cover(above: Words, node: int, covered: Words) -> None:
     """Adds a node and its ancestors to the covered ones."""
     row = row_at(node)
@@ -83,14 +83,14 @@ def _cover(above: Words, node: int, covered: Words) -> None:
     covered[node >> 6] |= bit_of(node)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(values: Ints) -> Ints:
     wider = np.empty(2 * values.shape[0], np.int64)
     wider[: values.shape[0]] = values
     return wider
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follows(
     program: Program,
     predicates: Predicates,
@@ -114,7 +114,7 @@ def _follows(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prepare(
     program: Program,
     predicates: Predicates,
@@ -145,7 +145,7 @@ def _prepare(
                 value[source] = predicates.column[code[at + 1, 1], event]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps_of(
     program: Program,
     predicates: Predicates,

@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import Ints
 from trendloom.kernels.stacks import ANSWER, APPEND
 from trendloom.kernels.table import Table
 from trendloom.kernels.tagged import added, multiplied, weighed
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _carry(
     m: NDArray[Any], e: Ints, v: int, at: int, begin: bool, states: int, lanes: int, width: int,
     out: int,
@@ -52,7 +52,7 @@ def _carry(
                 m[to + lane], e[to + lane] = added(m[to + lane], e[to + lane], xm, xe)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _append_point(
     target: Ints, finished: Ints, begins: Ints, source: Ints, eats: Ints, code: Ints,
     first: int, end: int, feeds: NDArray[np.bool_], x: NDArray[Any],
@@ -101,7 +101,7 @@ def _append_point(
                 m[basis + k], e[basis + k] = added(m[basis + k], e[basis + k], m[to + k], e[to + k])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _consume(
     m: NDArray[Any], e: Ints, basis: int, eats: Ints, code: int, states: int, lanes: int
 ) -> None:
@@ -112,7 +112,7 @@ def _consume(
                 m[k], e[k] = 0, 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _prepend_point(
     target: Ints, finished: Ints, begins: Ints, source: Ints, eats: Ints, code: Ints,
     first: int, end: int, feeds: NDArray[np.bool_], x: NDArray[Any],
@@ -166,7 +166,7 @@ def _prepend_point(
                             m[k + lane], e[k + lane] = added(m[k + lane], e[k + lane], xm, xe)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _identity(m: NDArray[Any], e: Ints, at: int, states: int, lanes: int, width: int) -> None:
     for k in range(at, at + (1 + states) * width):
         m[k], e[k] = 0, 0
@@ -174,7 +174,7 @@ def _identity(m: NDArray[Any], e: Ints, at: int, states: int, lanes: int, width:
         m[at + (1 + state) * width + state * lanes] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay_sums(
     tape: Ints,
     length: int,

@@ -13,8 +13,8 @@ instead of the automaton, and its nodes with dead ends removed are the graph.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.steps import Flags, Ints, Words, is_above
 
 MOST_PEERS = 63
@@ -22,7 +22,7 @@ Graph = tuple[Ints, Ints, Flags, Flags, Ints, Ints]
 """node's origin, superiors (as bits), begins, ends, first edge of each node, predecessors."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def live_nodes(ends: Flags, pred_start: Ints, pred: Ints) -> Flags:
     """From which nodes a path leads to an end."""
     live = ends.copy()
@@ -33,7 +33,7 @@ def live_nodes(ends: Flags, pred_start: Ints, pred: Ints) -> Flags:
     return live
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def peer_blocks(event: Ints, variable: Ints, live: Flags) -> tuple[Ints, int]:
     """Where the nodes of the same event and variable begin, and how many live ones there are."""
     first = np.empty(event.shape[0], np.int64)
@@ -47,7 +47,7 @@ def peer_blocks(event: Ints, variable: Ints, live: Flags) -> tuple[Ints, int]:
     return first, most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def without_dead(
     begins: Flags, ends: Flags, pred_start: Ints, pred: Ints, live: Flags
 ) -> tuple[Ints, Flags, Flags, Ints, Ints]:
@@ -76,7 +76,7 @@ def without_dead(
     return old, begins_, ends_, start, kept[:edges].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _superiors(
     above: Words, live: Flags, peers: Ints, node: int, before: int, superiors: int
 ) -> int:
@@ -98,7 +98,7 @@ def _superiors(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def with_superiors(
     begins: Flags,
     ends: Flags,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import Ints
 
 CROWD = 64
@@ -57,7 +57,7 @@ class Counting(NamedTuple):
     """Room for the counts of simultaneous events."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def feeds_of(table: Table, var: Ints) -> NDArray[np.bool_]:
     """[code, step, lane]: whether the step's events add to the lane."""
     codes, steps = table.target.shape
@@ -69,7 +69,7 @@ def feeds_of(table: Table, var: Ints) -> NDArray[np.bool_]:
     return feeds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def counting_of(table: Table, values: NDArray[Any]) -> Counting:
     """The table for counting: step 0 only, every array contiguous, so that an index is one load."""
     codes = table.target.shape[0]

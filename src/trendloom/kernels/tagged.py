@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numba.core import types
 from numba.extending import overload
 
 from trendloom.kernels.checked import LARGEST
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.maps import scaled_product
 from trendloom.kernels.scaled import plus, times
 
@@ -21,7 +21,7 @@ LOST = 1
 """The tag of a lost integer, and its value: not 0, so that nobody takes it for nothing."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plus_whole(m: int, e: int, xm: int, xe: int) -> tuple[int, int]:
     total = m + xm
     if (e | xe) != 0 or ((m ^ total) & (xm ^ total)) < 0:
@@ -29,7 +29,7 @@ def _plus_whole(m: int, e: int, xm: int, xe: int) -> tuple[int, int]:
     return total, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _times_whole(m: int, e: int, count: int, ce: int) -> tuple[int, int]:
     """count >= 0. Asked before multiplying, as in `times_checked`."""
     if m == 0 or count == 0:

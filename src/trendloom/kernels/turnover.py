@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.program import Ints
 from trendloom.kernels.table import Table
 
 Bools = NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _latest_beginnings(
     table: Table, accepts: Bools, order: Ints, code: NDArray[Any], lo: int, hi: int, out: Ints
 ) -> None:
@@ -54,7 +54,7 @@ def _latest_beginnings(
         fresh[:] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _earliest_ends(
     table: Table, accepts: Bools, order: Ints, code: NDArray[Any], lo: int, hi: int, out: Ints
 ) -> None:
@@ -90,7 +90,7 @@ def _earliest_ends(
         end = first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def note_turnover(
     table: Table,
     accepts: Bools,

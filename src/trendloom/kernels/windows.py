@@ -7,22 +7,23 @@ an event are made, so gaps in time cost nothing.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from trendloom.kernels.compiled import kernel
 
 Ints = NDArray[np.int64]
 Runs = tuple[Ints, Ints, Ints, Ints]
 """lo, hi, number of the partition, and the window's number (or its end, for `changes`)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(rows: Ints) -> Ints:
     wider = np.empty((2 * rows.shape[0], 4), np.int64)
     wider[: rows.shape[0]] = rows
     return wider
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _columns(rows: Ints, n: int) -> Runs:
     return (
         rows[:n, 0].copy(),
@@ -32,7 +33,7 @@ def _columns(rows: Ints, n: int) -> Runs:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sliding(time: Ints, bounds: Ints, within: int, slide: int, most: int) -> Runs:
     """Windows [k·slide, k·slide + within) aligned to 0; stops after `most` of them."""
     rows = np.empty((max(16, bounds.shape[0]), 4), np.int64)
@@ -64,7 +65,7 @@ def sliding(time: Ints, bounds: Ints, within: int, slide: int, most: int) -> Run
     return _columns(rows, n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def counted(bounds: Ints, within: int, slide: int) -> Runs:
     """Windows of `within` events, every `slide` events."""
     rows = np.empty((max(16, bounds.shape[0]), 4), np.int64)
@@ -83,7 +84,7 @@ def counted(bounds: Ints, within: int, slide: int) -> Runs:
     return _columns(rows, n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def changes(time: Ints, bounds: Ints, within: int) -> Runs:
     """Windows (t - within, t] that end where an event arrives or expires; may be empty."""
     rows = np.empty((max(16, 2 * time.shape[0]), 4), np.int64)

@@ -8,9 +8,9 @@ that found no room are put in order afterwards; they are few unless values are m
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.ranks import LESS, Ranks
 
 Words = NDArray[np.uint64]
@@ -18,7 +18,7 @@ TOP = np.uint64(1 << 63)
 ALL_BITS = np.uint64((1 << 64) - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def to_words(key: NDArray[np.float64], descending: bool) -> tuple[Words, int, int]:
     """The words, the bits of the row number in them, and how many bits of the values are left out.
 
@@ -48,7 +48,7 @@ def to_words(key: NDArray[np.float64], descending: bool) -> tuple[Words, int, in
     return words, row_bits, shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_words(
     words: Words,
     row_bits: int,
