@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from against_oracle import compare, examples
 from trendloom.api import query
+from trendloom.engine import ranked
 from trendloom.engine.router import Router
 from trendloom.language import Semantics
 from trendloom.plan.lookups import lookups
@@ -29,6 +30,7 @@ SIDES = (
     ("{v}.k", "NEXT({w}).k"),
     ("UPPER({v}.k)", "UPPER(NEXT({w}).k)"),
 )
+ORDERS = ("<", "<=", ">", ">=")
 OPERATORS = ("<", "<=", ">", ">=", "=", "<>")
 
 
@@ -84,6 +86,45 @@ def test_lookups(semantics: Semantics, kind: str, monkeypatch: pytest.MonkeyPatc
         compare(case)
 
     check()
+
+
+@pytest.mark.parametrize("kind", ["none", "time"])
+def test_one_variable_by_halves(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of `A+` are summed up by halves of time, down to single events."""
+    taken = []
+    count = ranked.count_by_halves
+
+    def noted(*arguments: Any) -> None:
+        taken.append(len(arguments[0]))
+        count(*arguments)
+
+    monkeypatch.setattr(ranked, "count_by_halves", noted)
+    monkeypatch.setattr(ranked, "PAIRS", 1)
+    pattern = query("RETURN COUNT(*) PATTERN A+").plan.query.pattern
+    plain = queries(
+        pattern=st.just(pattern),
+        semantics=(Semantics.ANY,),
+        window_kinds=(kind,),
+        allow_adjacent=False,
+        allow_aggregates=False,
+        allow_having=False,
+        allow_length=False,
+    )
+    texts = st.builds(
+        "A.{0} {1} NEXT(A).{0}".format, st.sampled_from("xy"), st.sampled_from(ORDERS)
+    )
+
+    @examples(100)
+    @given(
+        cases(
+            query=st.builds(lambda q, t: replace(q, where=(*q.where, condition(t))), plain, texts)
+        )
+    )
+    def check(case: Case) -> None:
+        compare(case)
+
+    check()
+    assert len(taken) > 20
 
 
 def no_scan(*_: object) -> None:

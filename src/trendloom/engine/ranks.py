@@ -38,6 +38,12 @@ class Ranking:
     left: int = 0
     right: int = 0
 
+    @property
+    def is_of_one_column(self) -> bool:
+        """Whether an event is compared by the value by which it has its place."""
+        same = (self.earlier, self.left) == (self.later, self.right)
+        return self.op is not None and same and not self.equalities
+
 
 def rankings_of(lookups: dict[tuple[int, int], Lookup]) -> list[Ranking]:
     """Not equal is less or greater: two orders."""
@@ -98,7 +104,7 @@ def _rank(
     if one.op is not None:
         lefts.append(columns[one.left])
         rights.append(columns[one.right])
-    if one.op is not None and (one.earlier, one.left, ()) == (one.later, one.right, one.equalities):
+    if one.is_of_one_column:
         events = _present(masks, one.earlier, lefts)
         which = LESS if one.op in (Op.LT, Op.GT) else LESS_OR_EQUAL
         key = lefts[0] if len(events) == len(masks) else lefts[0][events]
