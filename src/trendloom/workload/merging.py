@@ -11,7 +11,8 @@ What semantics do becomes part of the automaton, so that the merged one runs as 
 - skip-till-next-match: a cell is set to zero by the letters that it goes on with. Cells that go on
   with other letters therefore stay apart, though they have a prefix in common.
 - contiguous: every event sets every cell to zero.
-- in both, finished trends are added up in a cell of their own, per cell in which they end.
+- in both, finished trends are added up in a cell of their own, per cell in which they end: by the
+  very step that ends them, or (`steps`) by a step of its own, which maps of panes can do as well.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ class Merged:
     """Per member: where its cells went."""
     beginnings: frozenset[Hashable]
     """How the cells look that trends begin in."""
+    finished: dict[int, int]
+    """Cell → the cell where the trends that end in it are added up, by the same step."""
 
     def mask(self, letters: frozenset[int]) -> int:
         """Of an event that is these letters."""
@@ -95,7 +98,7 @@ class _Cell:
     """The letters that set it to zero."""
 
 
-def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
+def merge(members: Sequence[Member], semantics: Semantics, *, steps: bool = False) -> Merged:
     """In the order of the members; equal cells of one member become one, too."""
     seen = [_cells(member, semantics) for member in members]
     incoming = [_incoming(member) for member in members]
@@ -118,13 +121,12 @@ def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
 
     cells = len(chosen)
     ends = [tuple(blocks[m][cell] for cell in one.folding.accepts) for m, one in enumerate(members)]
+    totals: dict[int, int] = {}
     if semantics is not Semantics.ANY:
         totals = {number: cells + k for k, number in enumerate(dict.fromkeys(_flat(ends)))}
-        arrows += [
-            Arrow(a.source, a.variable, totals[a.target], 0, 0)
-            for a in list(arrows)
-            if a.target in totals
-        ]
+        if steps:
+            ending = [a for a in arrows if a.target in totals]
+            arrows += [Arrow(a.source, a.variable, totals[a.target], 0, 0) for a in ending]
         ends = [tuple(totals[number] for number in numbers) for numbers in ends]
         cells += len(totals)
     eaten = {letter: set[int]() for letter in letters}
@@ -140,7 +142,8 @@ def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
         (-1,) * len(arrows),
     )
     first = frozenset(cell for cells in seen for cell in cells if cell.begins)
-    return Merged(folding, names, letters, tuple(ends), blocks, first)
+    finished = {} if steps else totals
+    return Merged(folding, names, letters, tuple(ends), blocks, first, finished)
 
 
 def _flat(rows: Sequence[Sequence[int]]) -> list[int]:
