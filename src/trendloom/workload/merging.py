@@ -9,7 +9,8 @@ prefix tree; loops, options and guards need nothing of their own.
 What semantics do becomes part of the automaton, so that the merged one runs as skip-till-any-match:
 
 - skip-till-next-match: a cell is set to zero by the letters that it goes on with. Cells that go on
-  with other letters therefore stay apart, though they have a prefix in common.
+  with other letters therefore stay apart, though they have a prefix in common. Only where trends
+  end and nothing goes on, any cell will do that takes in the same trends.
 - contiguous: every event sets every cell to zero.
 - in both, finished trends are added up in a cell of their own, per cell in which they end: by the
   very step that ends them, or (`steps`) by a step of its own, which maps of panes can do as well.
@@ -103,6 +104,8 @@ def merge(members: Sequence[Member], semantics: Semantics, *, steps: bool = Fals
     seen = [_cells(member, semantics) for member in members]
     incoming = [_incoming(member) for member in members]
     block = _refine(seen, incoming)
+    if semantics is not Semantics.ANY:
+        block = _without_idle_ends(block, seen, incoming)
     blocks = tuple(tuple(numbers) for numbers in block)
     chosen: dict[int, tuple[int, int]] = {}
     for m, numbers in enumerate(blocks):
@@ -196,7 +199,33 @@ def _refine(seen: list[list[_Cell]], incoming: list[list[list[int]]]) -> list[li
         blocks = _numbered(keys)
 
 
-def _numbered(keys: list[list[Hashable]]) -> list[list[int]]:
+def _without_idle_ends(
+    blocks: list[list[int]], seen: list[list[_Cell]], incoming: list[list[list[int]]]
+) -> list[list[int]]:
+    """What was finished is added up as it enters a cell: an end that nobody leaves needs none of
+    its own where another takes in the same trends, whatever happens to them there."""
+    left = {
+        numbers[source]
+        for numbers, into in zip(blocks, incoming, strict=True)
+        for sources in into
+        for source in sources
+    }
+    entered: dict[Hashable, int] = {}
+    instead: dict[int, int] = {}
+    keys: list[tuple[int, Hashable]] = []
+    for numbers, cells, into in zip(blocks, seen, incoming, strict=True):
+        for number, cell, sources in zip(numbers, cells, into, strict=True):
+            taken = tuple(sorted(numbers[source] for source in sources))
+            keys.append((number, (cell.variable, cell.begins, taken)))
+            if number in left:
+                entered.setdefault(keys[-1][1], number)
+    for number, key in keys:
+        if number not in left:
+            instead[number] = entered.setdefault(key, number)
+    return _numbered([[instead.get(number, number) for number in row] for row in blocks])
+
+
+def _numbered(keys: Sequence[Sequence[Hashable]]) -> list[list[int]]:
     numbers: dict[Hashable, int] = {}
     fresh = count()
     return [
