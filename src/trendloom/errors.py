@@ -97,15 +97,16 @@ class OutputError(TrendloomError):
 
 
 class WorkloadError(TrendloomError):
-    """Some queries of a workload are wrong: all of them are named, and nothing has run."""
+    """Some queries of a workload are wrong, or failed: each is named, with its own error."""
 
-    def __init__(self, errors: Mapping[str, TrendloomError], of: int) -> None:
+    def __init__(self, errors: Mapping[str, TrendloomError], of: int, *, ran: bool = False) -> None:
         self.errors = dict(errors)
         """Query (or file) → what is wrong with it."""
-        count = "The query" if of == 1 else f"{len(errors)} of {of} queries"
-        verb = "is" if of == 1 or len(errors) == 1 else "are"
+        count = f"{len(errors)} of {of} {'query' if of == 1 else 'queries'}"
+        verb = "is" if len(errors) == 1 else "are"
+        what = "failed." if ran else f"{verb} wrong; nothing was run."
         told = [f"{name}: " + str(e).replace("\n", "\n  ") for name, e in errors.items()]
-        super().__init__("\n".join([f"{count} {verb} wrong; nothing was run.", *told]))
+        super().__init__("\n".join([f"{count} {what}", *told]))
 
 
 class MissingExtraError(TrendloomError):

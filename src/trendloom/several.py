@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -47,6 +47,10 @@ class Workload:
 
     def __getitem__(self, name: str) -> TrendQuery:
         return self.queries[self._known(name)]
+
+    def items(self) -> ItemsView[str, TrendQuery]:
+        """Names and queries: `trendloom.spark.run` takes a workload as it takes a mapping."""
+        return self.queries.items()
 
     def __repr__(self) -> str:
         return f"Workload({', '.join(self.names)})"

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from trendloom.hosts.spark.metrics import TrendMetrics
     from trendloom.language import Query
     from trendloom.plan.plan import Plan
+    from trendloom.several import Workload
 
 __all__ = ["metrics", "register", "run"]
 
 
 def run(
-    query: str | Query | TrendQuery | Mapping[str, str | Query | TrendQuery],
+    query: str | Query | TrendQuery | Mapping[str, str | Query | TrendQuery] | Workload,
     events: DataFrame | str | Sequence[str],
     spark: SparkSession | None = None,
     **options: Any,

@@ -33,8 +33,8 @@ BARS = {
     "contiguous_steps": 1,
     "cogra_figures": 0,
     "threads": 2,
-    "workload_prefixes": 4,
     "complete_trends": 7,
+    "workload_prefixes": 6,
 }
 
 

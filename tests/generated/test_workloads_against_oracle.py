@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import trendloom as tl
 from against_oracle import EACH, examples
+from trendloom.engine import pieces, shares
+from trendloom.engine.pieces import Vectors
+from trendloom.engine.sliding import Panes
 from trendloom.errors import LimitError, WorkloadError
 from trendloom.language import Semantics, to_text
 from trendloom.testing import same_rows
 from trendloom.testing.compare import group_columns
 from trendloom.testing.workloads import WorkloadCase, workloads
+from trendloom.workload import codes
+from trendloom.workload.run import MergedEvaluator
+from trendloom.workload.running import GroupRun
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trendloom.engine.evaluate import Evaluator
 
 FOLD = {
     "allow_adjacent": False,
@@ -25,12 +37,13 @@ FOLD = {
 }
 
 
-def compare(case: WorkloadCase, mode: str, **options: Any) -> None:
+def compare(case: WorkloadCase, mode: str, **options: Any) -> int:
+    """Returns how many queries were run together with others."""
     try:
         workload = tl.workload(case.queries)
     except WorkloadError as error:
         if all(isinstance(one, LimitError) for one in error.errors.values()):
-            return
+            return 0
         raise
     results = workload.run(
         case.events, time="time", type="type", tiebreak=case.tiebreak, mode=mode, **options
@@ -39,24 +52,89 @@ def compare(case: WorkloadCase, mode: str, **options: Any) -> None:
         found = same_rows(case.expected[name], results[name].rows(), keys=group_columns(query))
         told = "\n".join(to_text(one) for one in case.queries.values())
         assert found is None, f"{mode}: {name}: {to_text(query)}\n{found}\n{case.events}\n{told}"
+    families = [family for group in workload._sharing(mode).groups for family in group.families]
+    return sum(len(family.plans) for family in families)
 
 
 @EACH
 def test_queries_that_share_prefixes(semantics: Semantics) -> None:
-    @examples(60)
+    merged: list[int] = []
+
+    @examples(40)
     @given(workloads(semantics=(semantics,), max_queries=6, **FOLD))
     def check(case: WorkloadCase) -> None:
-        compare(case, "always")
+        merged.append(compare(case, "always"))
 
     check()
+    # Under next-match, prefixes are shared only where the queries go on with the same types.
+    least = 20 if semantics is Semantics.NEXT else 60
+    assert sum(merged) > least, "too few queries share anything"
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "always", "never"])
 def test_anything_goes(mode: str) -> None:
-    @examples(30)
+    @examples(25)
     @given(workloads())
     def check(case: WorkloadCase) -> None:
         compare(case, mode)
+
+    check()
+
+
+@EACH
+def test_maps_of_panes_of_merged_automata(
+    semantics: Semantics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def always(panes: Panes, evaluator: Evaluator) -> bool:
+        if isinstance(evaluator, MergedEvaluator):
+            seen.append(len(panes.cut))
+        return True
+
+    monkeypatch.setattr(Panes, "pay", always)
+
+    overlapping = ("time", "change", "count")
+
+    @examples(30)
+    @given(workloads(semantics=(semantics,), max_queries=4, common_windows=overlapping, **FOLD))
+    def check(case: WorkloadCase) -> None:
+        compare(case, "always")
+
+    check()
+    assert len(seen) > 5
+
+
+@EACH
+def test_any_batching_and_threads(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A merged run goes on over batches, and its pieces are cut to be maps."""
+    monkeypatch.setattr(pieces, "LEAST_EVENTS", 1)
+    monkeypatch.setattr(shares, "CLEARLY", 9.0)
+    monkeypatch.setattr(Vectors, "_dearer", lambda _: 0.5)
+    whole = GroupRun.push
+
+    @examples(20)
+    @given(workloads(semantics=(semantics,), max_queries=4, **FOLD), st.integers(1, 4))
+    def check(case: WorkloadCase, size: int) -> None:
+        def push(run: GroupRun, batch: pa.RecordBatch) -> None:
+            for at in range(0, batch.num_rows, size):
+                whole(run, batch.slice(at, size))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(GroupRun, "push", push)
+            compare(case, "always", threads=2)
+
+    check()
+
+
+def test_codes_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More letters than a word has: codes are given as masks turn up."""
+    monkeypatch.setattr(codes, "WORD", 0)
+
+    @examples(20)
+    @given(workloads(max_queries=5, **FOLD))
+    def check(case: WorkloadCase) -> None:
+        compare(case, "always")
 
     check()
 

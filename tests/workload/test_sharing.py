@@ -77,6 +77,9 @@ def test_next_match_keeps_cells_apart_that_go_on_differently() -> None:
     assert apart.folding.cells == 4 + 2
     alike = merged("SEQ(A, B, C)", "SEQ(A, B, D)", semantics=Semantics.NEXT.value)
     assert alike.folding.cells == 5 + 2
+    # Where nothing goes on, nothing is consumed: the ends of the shorter are those of the longer.
+    chain = merged("SEQ(A, B)", "SEQ(A, B, C)", "SEQ(A, B, C, D)", semantics=Semantics.NEXT.value)
+    assert chain.folding.cells == 4 + 3
     close = merged("SEQ(A, B)", "SEQ(A, C)", semantics=Semantics.CONTIGUOUS.value)
     assert close.folding.cells == 3 + 2
 

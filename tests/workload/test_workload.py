@@ -206,7 +206,19 @@ def test_more_letters_than_a_mask_has() -> None:
     queries = {f"q{n}": f"RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x >= {n % 7} AND B.x > {n}"
                for n in range(70)}  # fmt: skip
     found = tl.workload(queries).run(EVENTS, **READ)
-    assert {name: result.rows() for name, result in found.items()} == alone(queries)
+    some = {f"q{n}": queries[f"q{n}"] for n in (0, 1, 2, 3, 4, 40, 69)}
+    assert {name: found[name].rows() for name in some} == alone(some)
+    assert not any(found[name].rows() for name in queries if int(name[1:]) > 3)
+
+
+def test_windows_of_one_length_are_one_window() -> None:
+    workload = tl.workload(
+        [
+            "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 60 s SLIDE 60 s",
+            "RETURN COUNT(*) PATTERN SEQ(A, C) WITHIN 1 minute SLIDE 1 minute",
+        ]
+    )
+    assert "A shared by q1, q2" in workload.explain()
 
 
 def test_a_sum_that_nobody_asks_for_may_overflow() -> None:
@@ -220,8 +232,9 @@ def test_a_sum_that_nobody_asks_for_may_overflow() -> None:
     shared = tl.workload(queries).run(events, **READ, mode="always")
     assert {name: result.rows() for name, result in shared.items()} == alone(queries, events)
     both = queries | {"over": "RETURN SUM(A.x) AS s PATTERN SEQ(A, B, C)"}
-    with pytest.raises(NumberError):
+    with pytest.raises(WorkloadError, match="1 of 3 queries failed") as caught:
         tl.workload(both).run(events, **READ, mode="always")
+    assert isinstance(caught.value.errors["over"], NumberError)
 
 
 def test_progress_comes_to_its_end() -> None:
@@ -235,3 +248,14 @@ def test_the_package_s_name_stays_the_function_s() -> None:
     import trendloom.workload.sharing  # noqa: F401
 
     assert callable(tl.workload)
+
+
+def test_spark_takes_a_workload_as_a_mapping(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    from trendloom.hosts.spark import host
+
+    given: list[Any] = []
+    monkeypatch.setattr(host, "run_spark", lambda plans, *_: given.append(plans))
+    workload = tl.workload(QUERIES)
+    tl.spark.run(workload, "events.parquet")
+    assert given == [{name: one.plan for name, one in workload.items()}]

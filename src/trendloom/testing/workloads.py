@@ -11,7 +11,7 @@ from trendloom.errors import LimitError
 from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence
 from trendloom.testing.oracle import naive
 from trendloom.testing.shapes import TYPES, name, patterns
-from trendloom.testing.strategies import TIEBREAK, queries, streams, windows
+from trendloom.testing.strategies import ALL_WINDOWS, TIEBREAK, queries, streams, windows
 
 if TYPE_CHECKING:
     from trendloom.language.nodes import Pattern
@@ -46,16 +46,17 @@ def workloads(
     max_queries: int = 8,
     max_size: int = 8,
     limit: int = 200,
+    common_windows: tuple[str, ...] = ALL_WINDOWS,
     **knobs: Any,
 ) -> WorkloadCase:
     """Most queries begin alike and agree on window, grouping and semantics; some do in nothing.
 
-    `knobs`: as for `queries`.
+    `common_windows`: kinds of the window that they agree on; `knobs`: as for `queries`.
     """
     letters = st.sampled_from(TYPES).map(Event)
     looped = letters.map(lambda event: Repeat(event, 1, None))
     prefix = tuple(draw(st.lists(st.one_of(letters, looped), min_size=1, max_size=3)))
-    common_window = draw(windows())
+    common_window = draw(windows(kinds=common_windows))
     common_semantics = draw(st.sampled_from(semantics))
     siblings = _siblings(prefix, knobs.get("allow_negation", True))
     made: dict[str, Query] = {}

@@ -14,6 +14,7 @@ import numpy as np
 from trendloom.engine.arrow import from_numpy, read_only, to_numpy
 from trendloom.engine.program import compile_table
 from trendloom.errors import LimitError
+from trendloom.kernels.program import NEXT
 from trendloom.workload.family import ANY
 from trendloom.workload.scan import WORD
 
@@ -83,8 +84,17 @@ class Codes:
                 self.merged.mask(frozenset(x for k, x in enumerate(letters) if mask >> k & 1))
                 for mask in self.known
             ]
-            self._table = compile_table(self.merged.folding, ANY, masks)
+            self._table = _finishing(compile_table(self.merged.folding, ANY, masks), self.merged)
         return self._table
+
+
+def _finishing(table: Table, merged: Merged) -> Table:
+    """Steps that end trends add them up where they are read, whatever the table's semantics."""
+    if not merged.finished:
+        return table
+    for cell, total in merged.finished.items():
+        table.finished[table.target == cell] = total
+    return table._replace(semantics=NEXT)
 
 
 def _of_one_type(types: Sequence[str]) -> list[list[int]]:

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
     from trendloom.workload.family import Family
 
-# Nanoseconds on a core of an AMD EPYC: only their ratios matter (`benchmarks/workload_prefixes`).
-VIEW = 4.0
+# Nanoseconds, measured on a core of an AMD EPYC that had other work beside: ratios matter only.
+VIEW = 8.0
 """Of a row that a query or family looks at: its mask, and whether it is wanted."""
-COUNTED, COUNTED_SOURCE = 3.0, 0.7
-"""Of an event that takes one step and is only counted."""
-EVENT, STEP, SOURCE, EAT = 3.0, 2.5, 1.0, 0.6
-"""Of any other event; per lane of each step; of each of its sources; of each cell set to zero."""
+COUNTED, COUNTED_SOURCE, COUNTED_EAT = 5.0, 1.0, 1.0
+"""Of an event that takes one step and is only counted; of its sources, of cells set to zero."""
+SINGLE = 8.0
+"""Of each lane of an event that takes one step."""
+EVENT, STEP, SOURCE, EAT = 10.0, 15.0, 2.0, 8.0
+"""Of any other event; per lane of each of its steps, of their sources, of cells set to zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,10 @@ class Table:
     def event(self) -> float:
         """Nanoseconds."""
         if self.steps == 1 and self.lanes == 1:
-            return COUNTED + COUNTED_SOURCE * self.sources + EAT * self.eats
-        step = self.lanes * (STEP + SOURCE * self.sources)
-        return EVENT + self.steps * step + EAT * self.eats * self.lanes
+            return COUNTED + COUNTED_SOURCE * self.sources + COUNTED_EAT * self.eats
+        step = SINGLE if self.steps == 1 else STEP
+        lane = self.steps * (step + SOURCE * self.sources) + EAT * self.eats
+        return EVENT * (self.steps > 1) + self.lanes * lane
 
 
 def table_of(family: Family) -> Table:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trendloom.engine.lanes import Extremum, Lane, Sum, TrendCount, lanes_of
-from trendloom.language.nodes import Aggregate, Semantics
+from trendloom.language.nodes import Aggregate, CountWindow, Semantics, TimeWindow
 from trendloom.pattern.automaton import Automaton
 from trendloom.plan.plan import Grain, Part, Plan
 from trendloom.plan.scan import Scan
@@ -48,15 +48,21 @@ class Family:
     @classmethod
     def of(cls, name: str, plan: Plan, shared: SharedScan) -> Family:
         """Of one query."""
-        members = (member_of(plan, shared),)
-        return cls({name: plan}, shared, members, merge(members, plan.semantics))
+        return cls._merged({name: plan}, shared, (member_of(plan, shared),))
 
     def joined(self, other: Family) -> Family:
         """Of this one's queries, then the other's."""
-        members = (*self.members, *other.members)
-        semantics = next(iter(self.plans.values())).semantics
         plans = {**self.plans, **other.plans}
-        return Family(plans, self.shared, members, merge(members, semantics))
+        return self._merged(plans, self.shared, (*self.members, *other.members))
+
+    @classmethod
+    def _merged(
+        cls, plans: Mapping[str, Plan], shared: SharedScan, members: tuple[Member, ...]
+    ) -> Family:
+        one = next(iter(plans.values()))
+        # Alone, a query's run has a way of its own to add up what is finished.
+        steps = overlaps(one) and len(plans) > 1
+        return cls(plans, shared, members, merge(members, one.semantics, steps=steps))
 
     @cached_property
     def beginnings(self) -> frozenset[Hashable]:
@@ -123,11 +129,25 @@ def member_of(plan: Plan, shared: SharedScan) -> Member:
     return Member(fast, letters, len(part.automaton.variables))
 
 
+def overlaps(plan: Plan) -> bool:
+    """Whether an event may be in several windows."""
+    match plan.window:
+        case None:
+            return False
+        case CountWindow(within=count, slide=step):
+            return step < count
+        case TimeWindow(within=length, slide=every):
+            return every is None or every.nanoseconds < length.nanoseconds
+
+
 def kind_of(plan: Plan) -> Hashable:
     """Plans of one kind can be run as one, if they fold."""
-    semantics, window = plan.semantics, plan.window
     # Vectors are read at the same moments, and are of the same numbers.
-    return plan.scan.partition, plan.plain_groups, semantics, window, plan.exponential
+    window: Hashable = plan.window
+    if isinstance(plan.window, TimeWindow):
+        every = plan.window.slide
+        window = plan.window.within.nanoseconds, None if every is None else every.nanoseconds
+    return plan.scan.partition, plan.plain_groups, plan.semantics, window, plan.exponential
 
 
 def why_alone(plan: Plan) -> str | None:

@@ -9,9 +9,11 @@ prefix tree; loops, options and guards need nothing of their own.
 What semantics do becomes part of the automaton, so that the merged one runs as skip-till-any-match:
 
 - skip-till-next-match: a cell is set to zero by the letters that it goes on with. Cells that go on
-  with other letters therefore stay apart, though they have a prefix in common.
+  with other letters therefore stay apart, though they have a prefix in common. Only where trends
+  end and nothing goes on, any cell will do that takes in the same trends.
 - contiguous: every event sets every cell to zero.
-- in both, finished trends are added up in a cell of their own, per cell in which they end.
+- in both, finished trends are added up in a cell of their own, per cell in which they end: by the
+  very step that ends them, or (`steps`) by a step of its own, which maps of panes can do as well.
 """
 
 from __future__ import annotations
@@ -66,6 +68,8 @@ class Merged:
     """Per member: where its cells went."""
     beginnings: frozenset[Hashable]
     """How the cells look that trends begin in."""
+    finished: dict[int, int]
+    """Cell → the cell where the trends that end in it are added up, by the same step."""
 
     def mask(self, letters: frozenset[int]) -> int:
         """Of an event that is these letters."""
@@ -95,11 +99,13 @@ class _Cell:
     """The letters that set it to zero."""
 
 
-def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
+def merge(members: Sequence[Member], semantics: Semantics, *, steps: bool = False) -> Merged:
     """In the order of the members; equal cells of one member become one, too."""
     seen = [_cells(member, semantics) for member in members]
     incoming = [_incoming(member) for member in members]
     block = _refine(seen, incoming)
+    if semantics is not Semantics.ANY:
+        block = _without_idle_ends(block, seen, incoming)
     blocks = tuple(tuple(numbers) for numbers in block)
     chosen: dict[int, tuple[int, int]] = {}
     for m, numbers in enumerate(blocks):
@@ -118,13 +124,12 @@ def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
 
     cells = len(chosen)
     ends = [tuple(blocks[m][cell] for cell in one.folding.accepts) for m, one in enumerate(members)]
+    totals: dict[int, int] = {}
     if semantics is not Semantics.ANY:
         totals = {number: cells + k for k, number in enumerate(dict.fromkeys(_flat(ends)))}
-        arrows += [
-            Arrow(a.source, a.variable, totals[a.target], 0, 0)
-            for a in list(arrows)
-            if a.target in totals
-        ]
+        if steps:
+            ending = [a for a in arrows if a.target in totals]
+            arrows += [Arrow(a.source, a.variable, totals[a.target], 0, 0) for a in ending]
         ends = [tuple(totals[number] for number in numbers) for numbers in ends]
         cells += len(totals)
     eaten = {letter: set[int]() for letter in letters}
@@ -140,7 +145,8 @@ def merge(members: Sequence[Member], semantics: Semantics) -> Merged:
         (-1,) * len(arrows),
     )
     first = frozenset(cell for cells in seen for cell in cells if cell.begins)
-    return Merged(folding, names, letters, tuple(ends), blocks, first)
+    finished = {} if steps else totals
+    return Merged(folding, names, letters, tuple(ends), blocks, first, finished)
 
 
 def _flat(rows: Sequence[Sequence[int]]) -> list[int]:
@@ -193,7 +199,33 @@ def _refine(seen: list[list[_Cell]], incoming: list[list[list[int]]]) -> list[li
         blocks = _numbered(keys)
 
 
-def _numbered(keys: list[list[Hashable]]) -> list[list[int]]:
+def _without_idle_ends(
+    blocks: list[list[int]], seen: list[list[_Cell]], incoming: list[list[list[int]]]
+) -> list[list[int]]:
+    """What was finished is added up as it enters a cell: an end that nobody leaves needs none of
+    its own where another takes in the same trends, whatever happens to them there."""
+    left = {
+        numbers[source]
+        for numbers, into in zip(blocks, incoming, strict=True)
+        for sources in into
+        for source in sources
+    }
+    entered: dict[Hashable, int] = {}
+    instead: dict[int, int] = {}
+    keys: list[tuple[int, Hashable]] = []
+    for numbers, cells, into in zip(blocks, seen, incoming, strict=True):
+        for number, cell, sources in zip(numbers, cells, into, strict=True):
+            taken = tuple(sorted(numbers[source] for source in sources))
+            keys.append((number, (cell.variable, cell.begins, taken)))
+            if number in left:
+                entered.setdefault(keys[-1][1], number)
+    for number, key in keys:
+        if number not in left:
+            instead[number] = entered.setdefault(key, number)
+    return _numbered([[instead.get(number, number) for number in row] for row in blocks])
+
+
+def _numbered(keys: Sequence[Sequence[Hashable]]) -> list[list[int]]:
     numbers: dict[Hashable, int] = {}
     fresh = count()
     return [

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.errors import NumberError
+from trendloom.errors import TrendloomError, WorkloadError
 from trendloom.workload.lens import Lens
 from trendloom.workload.run import MergedEvaluator, MergedRun, MergedSetting, MergedView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -33,9 +34,18 @@ class Columns:
     threads: int
 
 
+class Runner(Protocol):
+    """Takes the shared scan's batches; gives the rows of one query or of several."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    def push(self, batch: pa.RecordBatch) -> None: ...
+    def tables(self) -> dict[str, pa.Table]: ...
+
+
 @dataclass
 class _Alone:
-    name: str
+    names: tuple[str, ...]
     lens: Lens
     run: Run
 
@@ -43,13 +53,13 @@ class _Alone:
         self.run.push(self.lens(batch))
 
     def tables(self) -> dict[str, pa.Table]:
-        return {self.name: self.run.finish()}
+        return {self.names[0]: self.run.finish()}
 
 
 @dataclass
 class _Together:
     names: tuple[str, ...]
-    view: Callable[[pa.RecordBatch], pa.RecordBatch]
+    view: MergedView
     run: MergedRun
 
     def push(self, batch: pa.RecordBatch) -> None:
@@ -66,32 +76,36 @@ class GroupRun:
         exact = columns.numbers is Numbers.EXACT
         families = () if exact else group.families
         alone = dict(group.plans) if exact else group.alone
-        self._runs: list[_Alone | _Together] = [
+        self._queries = len(group.plans)
+        self._runners: list[Runner] = [
             *(_together(family, columns) for family in families),
             *(_alone(name, plan, group, columns) for name, plan in alone.items()),
         ]
-        self.failed: dict[str, NumberError] = {}
-        """Queries to run alone: numbers of their family that no member asked for did not fit."""
+        self.again: list[str] = []
+        """Queries to run alone: together they failed, by a number that perhaps none asks for."""
 
     def push(self, batch: pa.RecordBatch) -> None:
-        for run in list(self._runs):
-            self._guarded(run, lambda run=run: run.push(batch))  # type: ignore[misc]
+        for runner in list(self._runners):
+            with self._told(runner):
+                runner.push(batch)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Of all queries but those that failed together."""
+        """Of all queries but those to run again."""
         tables: dict[str, pa.Table] = {}
-        for run in list(self._runs):
-            self._guarded(run, lambda run=run: tables.update(run.tables()))  # type: ignore[misc]
+        for runner in list(self._runners):
+            with self._told(runner):
+                tables |= runner.tables()
         return tables
 
-    def _guarded(self, run: _Alone | _Together, work: Callable[[], object]) -> None:
+    @contextmanager
+    def _told(self, runner: Runner) -> Iterator[None]:
         try:
-            work()
-        except NumberError as error:
-            if isinstance(run, _Alone):
-                raise
-            self._runs.remove(run)
-            self.failed |= dict.fromkeys(run.names, error)
+            yield
+        except TrendloomError as error:
+            if len(runner.names) == 1:
+                raise WorkloadError({runner.names[0]: error}, self._queries, ran=True) from error
+            self._runners.remove(runner)
+            self.again += runner.names
 
 
 def _alone(name: str, plan: Plan, group: Group, columns: Columns) -> _Alone:
@@ -102,7 +116,7 @@ def _alone(name: str, plan: Plan, group: Group, columns: Columns) -> _Alone:
     setting = Setting(
         plan, kinds, columns.partition_types, columns.nanoseconds, columns.numbers, columns.threads
     )
-    return _Alone(name, lens, Run(setting))
+    return _Alone((name,), lens, Run(setting))
 
 
 def _together(family: Family, columns: Columns) -> _Together:

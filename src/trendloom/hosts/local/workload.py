@@ -114,9 +114,9 @@ def _run_group(source: Source, group: Group, call: _Call, turn: int) -> dict[str
         )
         for name, table in tables.items()
     }
-    if run.failed:
+    if run.again:
         # Some number did not fit that perhaps no query asks for. Alone, each says so itself.
-        again = share({name: group.plans[name] for name in run.failed}, "never")
+        again = share({name: group.plans[name] for name in run.again}, "never")
         outcomes |= _run_group(source, again.groups[0], call, turn)
     if call.progress is not None:
         call.progress((turn + 1) * total, call.passes * total)
