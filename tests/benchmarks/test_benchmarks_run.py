@@ -33,6 +33,7 @@ BARS = {
     "contiguous_steps": 1,
     "cogra_figures": 0,
     "threads": 2,
+    "workload_bursts": 7,
 }
 
 
