@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
 
 QUERIES = 50
-EVENTS = {Size.FULL: 400_000, Size.QUICK: 100_000, Size.TINY: 3_000}
+EVENTS = {Size.FULL: 200_000, Size.QUICK: 100_000, Size.TINY: 3_000}
 FREE, INSIDE, PHASES = "no condition", "T.speed < NEXT(T).speed", "conditions by phase"
 PHASE = 20_000
 """Events of a phase; in every other one all T are alike."""
