@@ -33,6 +33,7 @@ NAMES = (
     "threads",
     "workload_prefixes",
     "complete_trends",
+    "workload_bursts",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

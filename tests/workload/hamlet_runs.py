@@ -13,9 +13,9 @@ from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
 from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.collect import result_tables
 from trendloom.workload.hamlet.execute import Sharing
 from trendloom.workload.hamlet.metrics import Metrics
+from trendloom.workload.hamlet.run import SharedRun
 from trendloom.workload.hamlet.template import merge
 
 if TYPE_CHECKING:
@@ -44,16 +44,18 @@ class Joined:
     def sharing(self, mode: Mode = Mode.DYNAMIC, **options: Any) -> Sharing:
         return Sharing(self.group, self.operand_types, self.axis.nanoseconds, mode, **options)
 
-    def together(self, mode: Mode, **options: Any) -> tuple[dict[int, Rows], Metrics]:
-        """The rows of every query, by its number."""
+    def together(
+        self, mode: Mode, *, batch: int = 0, **options: Any
+    ) -> tuple[dict[int, Rows], Metrics]:
+        """The rows of every query, by its number; in batches of so many events, or in one."""
         if self.chunk is None:
             return {number: [] for number in self.group.queries}, Metrics()
-        sharing = self.sharing(mode, **options)
-        evaluated = sharing.evaluate(self.chunk)
-        tables = result_tables(sharing, self.chunk, evaluated, self.partition_types)
-        rows = zip(self.group.queries, self.group.members, tables, strict=True)
+        running = SharedRun(self.sharing(mode, **options), self.partition_types)
+        for at in range(0, len(self.chunk), batch or len(self.chunk)):
+            running.push(self.chunk.batch.slice(at, batch or len(self.chunk)))
+        rows = zip(self.group.queries, self.group.members, running.finish(), strict=True)
         found = {number: self._rows(member.plan, table) for number, member, table in rows}
-        return found, evaluated.metrics
+        return found, running.metrics
 
     def alone(self, place: int) -> Rows:
         """One query of the group by the engine, over the events of all."""

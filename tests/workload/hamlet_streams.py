@@ -20,6 +20,8 @@ PATTERNS = (
     "SEQ(A, B+, NOT C, D)",
     "SEQ(B+, A?, NOT C)",
     "SEQ(C, B+, (A OR D))",
+    "SEQ(A X, B+, A Y+)",
+    "SEQ(A+, C?, B+)",
 )
 KINDS = "AABBBBBBCD"
 

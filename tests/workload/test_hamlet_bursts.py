@@ -35,7 +35,8 @@ def test_every_mode_is_each_query_alone(load: Any, data: st.DataObject, events: 
     for joined in join(queries, events):
         expected = [joined.alone(place) for place in range(len(joined.group.queries))]
         for mode in Mode:
-            found, _ = joined.together(mode, costs=(EAGER, EAGER))
+            batch = data.draw(st.sampled_from((0, 0, 1, 3)))
+            found, _ = joined.together(mode, batch=batch, costs=(EAGER, EAGER))
             for number, alone_ in zip(joined.group.queries, expected, strict=True):
                 check(queries[number], events, alone_, found[number])
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hamlet_runs import alone, join, planned, together
 
+from trendloom.api import run
 from trendloom.kernels.burst_choice import Costs, choose
-from trendloom.testing import stream
+from trendloom.testing import same_rows, stream
 from trendloom.workload.hamlet.benefit import (
     BurstFacts,
     Mode,
@@ -188,6 +189,37 @@ def test_counts_beyond_doubles() -> None:
             found, metrics = joined.together(mode)
             assert [found[n][0]["LOG2(COUNT(*))"] for n in (0, 1)] == pytest.approx([1500, 1500])
             assert metrics.fallbacks == fallbacks
+
+
+@pytest.mark.parametrize("inside", ["", "WHERE B.k <= NEXT(B).k"], ids=["free", "inside"])
+def test_summands_beyond_the_radix(inside: str) -> None:
+    """What a map of plain doubles could not hold goes event by event."""
+    large = [1e300, -1e300, 2.0, 1e300]
+    events = [{"type": kind, "time": 0, "k": 0, "v": 0.0} for kind in "AC"]
+    events += [{"type": "B", "time": n, "k": n, "v": v} for n, v in enumerate(large, 1)]
+    texts = [f"RETURN SUM(B.v), COUNT(*) PATTERN SEQ({t}, B+) {inside}" for t in "AC"]
+    (joined,) = join(texts, events)
+    for mode in Mode:
+        found, _ = joined.together(mode)
+        for number, text in enumerate(texts):
+            assert same_rows(alone(text, events), found[number], scale=1e300) is None
+
+
+def test_a_tiebreak_orders_simultaneous_events() -> None:
+    events = [{"type": kind, "time": 1, "n": n, "k": n % 3} for n, kind in enumerate("ACBBABBCBB")]
+    inside = "WHERE B.k <= NEXT(B).k"
+    texts = [Q1, f"{Q2} WHERE B.k > 0", f"{Q1} {inside}", f"{Q2} {inside}"]
+    (joined,) = join(texts, events, tiebreak="n")
+    for mode in Mode:
+        found, _ = joined.together(mode)
+        for number, text in enumerate(texts):
+            assert found[number] == run(text, events, time="time", tiebreak="n").rows()
+
+
+def test_a_mask_has_room_for_64_letters() -> None:
+    texts = [f"RETURN COUNT(*) PATTERN B+ WHERE B.k > {k}" for k in range(70)]
+    first, second = merge([planned(text) for text in texts]).groups
+    assert (len(first.queries), len(second.queries)) == (64, 6)
 
 
 def test_who_goes_alone_is_told_why() -> None:

@@ -156,7 +156,7 @@ class Run:
 
     def _stream(self, chunk: Chunk, *, last: bool, whole: bool = False) -> None:
         """`last`: no rows follow; `whole`: none of the chunk's last time point do."""
-        cut = len(chunk) if last or whole else _last_point(chunk)
+        cut = len(chunk) if last or whole else last_point(chunk)
         self._waiting = [] if cut == len(chunk) else [chunk.batch.slice(cut)]
         if cut == 0:
             return
@@ -230,7 +230,7 @@ class Run:
                 first_open = runs.lo[~done]
                 keep = int(first_open.min(initial=len(chunk)))
                 # Later windows may begin with events that are in no run yet: keep the last point.
-                keep = min(keep, _last_point(chunk))
+                keep = min(keep, last_point(chunk))
             else:
                 done = ~in_last
                 keep = int(chunk.bounds[final])
@@ -289,7 +289,7 @@ def _end_of_point(chunk: Chunk, row: int) -> int:
     return row + int(np.searchsorted(here, here[0], side="right"))
 
 
-def _last_point(chunk: Chunk) -> int:
+def last_point(chunk: Chunk) -> int:
     """Where the last time point begins: more of it may come."""
     order = chunk.order
     low = int(chunk.bounds[-2])

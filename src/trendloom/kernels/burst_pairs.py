@@ -20,104 +20,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trendloom.kernels.burst_net import (
-    BIT,
-    LISTS,
-    Floats,
-    Ints,
-    Net,
-    Words,
-    finished,
-    give,
-    take_up,
-    walk,
-)
+from trendloom.kernels.burst_expressions import Expressions, renew, settle, value_event
+from trendloom.kernels.burst_net import BIT, LISTS, Floats, Ints, Net, Words, finished, walk
 from trendloom.kernels.burst_pieces import MIXED, Pieces
+from trendloom.kernels.burst_tree import enter, look_back, place_events
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, apply_piece, blank_vectors
 from trendloom.kernels.compiled import kernel
-from trendloom.kernels.scaled import RADIX, plus, times
 
 LIMIT = 2.0**900
 WIDEST = 1 << 23
 """Coefficients that a window may hold; with more it is lost."""
-
-
-@kernel
-def place_events(events: Ints, left: Floats, right: Floats, strict: bool) -> tuple[Ints, Ints]:
-    """Per event its place by left value, from 1 (0: none), and how many places it looks back at."""
-    count = events.shape[0]
-    keys, rows = np.empty(count), np.empty(count, np.int64)
-    known = 0
-    for i in range(count):
-        if not np.isnan(left[events[i]]):
-            keys[known], rows[known] = left[events[i]], i
-            known += 1
-    by_value = np.argsort(keys[:known])
-    in_order = keys[:known][by_value]
-    place, reach = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for at in range(known):
-        place[rows[by_value[at]]] = at + 1
-    for i in range(count):
-        value = right[events[i]]
-        if np.isnan(value):
-            continue
-        lo, hi = 0, known
-        while lo < hi:
-            middle = (lo + hi) >> 1
-            if in_order[middle] < value or (not strict and in_order[middle] == value):
-                lo = middle + 1
-            else:
-                hi = middle
-        reach[i] = lo
-    return place, reach
-
-
-@kernel
-def look_back(tree: Floats, stride: int, columns: int, place: int, c: Floats, at: int) -> None:
-    """c[at : at + columns] = the sum of all events in places up to `place`."""
-    for k in range(columns):
-        c[at + k] = 0.0
-    while place > 0:
-        base = place * stride
-        for k in range(columns):
-            c[at + k] += tree[base + k]
-        place &= place - 1
-
-
-@kernel
-def enter(
-    tree: Floats, stride: int, columns: int, places: int, place: int, c: Floats, at: int
-) -> None:
-    while 0 < place <= places:
-        base = place * stride
-        for k in range(columns):
-            tree[base + k] += c[at + k]
-        place += place & -place
-
-
-@kernel
-def valued(
-    c: Floats,
-    snapshots: int,
-    block: int,
-    column: int,
-    value_m: Floats,
-    value_e: Ints,
-    width: int,
-    lane: int,
-    query: int,
-    queries: int,
-) -> tuple[float, int]:
-    """An expression's value in one lane of a query; `column` is that of the lane's feed, or -1."""
-    m, e = 0.0, 0
-    for s in range(snapshots):
-        base = (s * queries + query) * width
-        tm, te = times(c[s * block], value_m[base + lane], value_e[base + lane])
-        m, e = plus(m, e, tm, te)
-        if column > 0 and c[s * block + column] != 0.0:
-            tm, te = times(c[s * block + column], value_m[base], value_e[base])
-            m, e = plus(m, e, tm, te)
-    return m, e
 
 
 @kernel
@@ -150,7 +62,6 @@ def fold_pairs(
     vectors, size = blank_vectors(net, queries, 1, x.shape[0])
     width = vectors.sum_m.shape[0]
     m, e, sum_m, sum_e = vectors.m, vectors.e, vectors.sum_m, vectors.sum_e
-    all_m, all_e = vectors.all_m, vectors.all_e
     everyone = np.uint64(0)
     for query in range(queries):
         vectors.open[query, 0] = query * size
@@ -192,10 +103,13 @@ def fold_pairs(
                 at += 1
         place, reach = place_events(events, left, right, strict)
         tree = np.zeros((count + 1) * stride)
-        c, total, entry = np.zeros(ties * stride), np.zeros(stride), np.zeros(stride)
-        room_for = 1 if direct else most[run]
-        value_m = np.zeros(room_for * queries * width)
-        value_e = np.zeros(room_for * queries * width, np.int64)
+        c = np.zeros(ties * stride)
+        values = most[run] * queries * width
+        ex = Expressions(
+            block, width, column, np.zeros(stride), np.zeros(stride),
+            np.zeros(values), np.zeros(values, np.int64),
+        )  # fmt: skip
+        total, entry = ex.total, ex.entry
         snapshots, current = 0, -1
         dirty, pending, over = True, False, False
         at = 0
@@ -203,8 +117,7 @@ def fold_pairs(
             what = pieces.kind[piece]
             if what not in (kind, MIXED):
                 if pending:
-                    _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
-                           width, size, m, e, all_m, all_e)  # fmt: skip
+                    settle(net, kind, direct, ex, snapshots, size, vectors)
                     pending = False
                 apply_piece(
                     net, words, order, x, pieces.lo[piece], pieces.hi[piece], what,
@@ -222,35 +135,13 @@ def fold_pairs(
                 while after < pieces.hi[piece] and order[after] == order[point]:
                     after += 1
                 if what == MIXED and pending:
-                    _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
-                           width, size, m, e, all_m, all_e)  # fmt: skip
+                    settle(net, kind, direct, ex, snapshots, size, vectors)
                     pending = False
                 here = at
                 while at < count and events[at] < after:
                     at += 1
                 if at > here and dirty:
-                    fresh = current < 0 or direct
-                    base = snapshots * queries * width if not direct else 0
-                    old = current * queries * width
-                    for query in range(queries):
-                        take_up(
-                            intakes, intake[query, kind], room, net.width[query], query * size,
-                            m, e, sum_m, sum_e,
-                        )  # fmt: skip
-                        for lane in range(net.width[query]):
-                            k = query * width + lane
-                            if direct:
-                                over = over or sum_e[lane] > 2
-                                entry[lane] = sum_m[lane]
-                                for _ in range(min(sum_e[lane], 2)):
-                                    entry[lane] *= RADIX
-                                continue
-                            fresh = (
-                                fresh
-                                or sum_m[lane] != value_m[old + k]
-                                or sum_e[lane] != value_e[old + k]
-                            )
-                            value_m[base + k], value_e[base + k] = sum_m[lane], sum_e[lane]
+                    fresh, over = renew(net, kind, direct, ex, current, snapshots, size, vectors)
                     if fresh and not direct:
                         if current >= 0:
                             entry[current * block] = 0.0
@@ -275,29 +166,10 @@ def fold_pairs(
                         for k in range(columns):
                             over = over or not abs(c[mine + k]) < LIMIT
                         continue
-                    # A snapshot at event level: its value per query, 0 for those without the event.
                     tally[EVENTS] += 1
-                    base = snapshots * queries * width
-                    for query in range(queries):
-                        line = intake[query, kind]
-                        matched = (words[event] >> np.uint64(intakes[line, BIT])) & np.uint64(1)
-                        for lane in range(net.width[query]):
-                            k = base + query * width + lane
-                            value_m[k], value_e[k] = 0.0, 0
-                            if matched == 0:
-                                continue
-                            now = (current * queries + query) * width + lane
-                            vm, ve = valued(
-                                c[mine : mine + columns], before, block, column[query, lane],
-                                value_m, value_e, width, lane, query, queries,
-                            )  # fmt: skip
-                            vm, ve = plus(vm, ve, value_m[now], value_e[now])
-                            feed = intakes[line, LISTS + 2 * room + lane]
-                            if feed >= 0:
-                                zero = base + query * width
-                                tm, te = times(x[feed, event], value_m[zero], value_e[zero])
-                                vm, ve = plus(vm, ve, tm, te)
-                            value_m[k], value_e[k] = vm, ve
+                    value_event(
+                        net, kind, ex, words[event], x, event, c, mine, current, before, snapshots
+                    )
                     for k in range(columns):
                         c[mine + k] = 0.0
                     c[mine + snapshots * block] = 1.0
@@ -325,41 +197,6 @@ def fold_pairs(
             lost[run] = True
             continue
         if pending:
-            _flush(net, kind, direct, total, snapshots, block, column, value_m, value_e,
-                   width, size, m, e, all_m, all_e)  # fmt: skip
+            settle(net, kind, direct, ex, snapshots, size, vectors)
         for query in range(queries):
             finished(net, query, query * size, m, e, out_m[run, query], out_e[run, query])
-
-
-@kernel
-def _flush(
-    net: Net,
-    kind: int,
-    direct: bool,
-    total: Floats,
-    snapshots: int,
-    block: int,
-    column: Ints,
-    value_m: Floats,
-    value_e: Ints,
-    width: int,
-    size: int,
-    m: Floats,
-    e: Ints,
-    all_m: Floats,
-    all_e: Ints,
-) -> None:
-    """Adds what E's events have made since the last time to every query's cells."""
-    queries = net.width.shape[0]
-    for query in range(queries):
-        mine = net.width[query]
-        for lane in range(mine):
-            if direct:
-                all_m[lane], all_e[lane] = times(total[lane], 1.0, 0)
-            else:
-                all_m[lane], all_e[lane] = valued(
-                    total, snapshots, block, column[query, lane], value_m, value_e,
-                    width, lane, query, queries,
-                )  # fmt: skip
-        give(net.intakes, net.intake[query, kind], net.room, mine, all_m, all_e, query * size, m, e)
-    total[:] = 0.0

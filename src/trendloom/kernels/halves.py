@@ -19,9 +19,9 @@ differ in their exponents, which is what the sums of step 3 wait for.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.scaled import RADIX, RADIX_BITS, SHRINK
 
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ NONE = -4
 """The exponent of nothing: far below that of 1, so that whatever is added replaces it."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_by_halves(
     order: Ints,
     left: Items,
@@ -75,7 +75,7 @@ def count_by_halves(
         _small(total, scale, out_m, out_e, run)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _by_value(left: Items, right: Items, first_event: Ints, end_event: Ints) -> Items:
     """Every run's events in order of value, from its first event's number on.
 
@@ -113,7 +113,7 @@ def _by_value(left: Items, right: Items, first_event: Ints, end_event: Ints) -> 
     return lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(
     order: Ints,
     left: Items,
@@ -160,14 +160,14 @@ def _count(
             depth -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(stack: Ints, depth: int, lo: int, hi: int, listed: int, halves: int) -> None:
     stack[depth, 0], stack[depth, 1] = lo, hi
     stack[depth, 2], stack[depth, 3] = listed, halves
     stack[depth, 5] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _middle(order: Ints, lo: int, hi: int) -> int:
     """Where the time point in the middle begins, or else ends; `hi` if it is the only one."""
     middle = (lo + hi) >> 1
@@ -181,7 +181,7 @@ def _middle(order: Ints, lo: int, hi: int) -> int:
     return middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(
     room: Items, told: Items, listed: int, count: int, middle: int, earlier: int, later: int
 ) -> None:
@@ -197,7 +197,7 @@ def _split(
         later += 1 - is_earlier
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum(
     room: Items, first: int, count: int, sums_m: Floats, sums_e: Items, m: Floats, e: Items
 ) -> None:
@@ -209,7 +209,7 @@ def _sum(
         sums_m[k + 1], sums_e[k + 1] = total, scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tell(
     room: Items,
     told: Items,
@@ -226,7 +226,7 @@ def _tell(
         m[event], e[event] = _plus(m[event], e[event], sums_m[at], sums_e[at])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair(order: Ints, left: Items, right: Items, lo: int, hi: int, m: Floats, e: Items) -> None:
     at = lo
     while at < hi:
@@ -242,7 +242,7 @@ def _pair(order: Ints, left: Items, right: Items, lo: int, hi: int, m: Floats, e
         at = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     """(m, e) + (xm, xe), both nothing or positive, in these radixes."""
     if xe == e:
@@ -256,7 +256,7 @@ def _plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     return m, e
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _small(m: float, e: int, out_m: Floats, out_e: Ints, run: int) -> None:
     """As `scaled` has it."""
     if m == 0.0:

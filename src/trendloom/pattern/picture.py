@@ -174,18 +174,19 @@ def _body(drawing: Drawing, prefix: str, share: int) -> Iterator[str]:
     if drawing.title is None:
         yield f'{prefix}start((" ")):::start'
     else:
-        yield f'{prefix}start(["{_escaped(drawing.title)}"]):::start'
+        yield f'{prefix}start(["{escaped(drawing.title)}"]):::start'
     for number, name in enumerate(names):
         if number not in shown:
             continue
-        label = "<br/>".join(map(_escaped, name.split("\n")))
+        label = "<br/>".join(map(escaped, name.split("
+")))
         style = ":::kept" if number < len(drawing.kept) and drawing.kept[number] else ""
         if number not in ends:
             yield f'{prefix}s{number}(("{label}")){style}'
             continue
         if ends[number]:
             # On an arrow to an end of its own it would lie across the labels of loops.
-            guards = "<br/>or ".join(map(_escaped, ends[number])).replace(" and ", "<br/>and ")
+            guards = "<br/>or ".join(map(escaped, ends[number])).replace(" and ", "<br/>and ")
             label += f"<br/>ends if<br/>{guards}"
         yield f'{prefix}s{number}((("{label}"))){style or ":::accept"}'
     if any(edge.target == DEAD for edge in drawn):
@@ -201,11 +202,11 @@ def _edge(drawing: Drawing, edge: Edge, prefix: str) -> str:
     words = [" or ".join(edge.guards), edge.condition or ""]
     if edge.target == DEAD:
         words.insert(0, drawing.automaton.variables[edge.variable])
-    label = "<br/>".join(_escaped(word) for word in words if word)
+    label = "<br/>".join(escaped(word) for word in words if word)
     return f'{source} -->|"{label}"| {target}' if label else f"{source} --> {target}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Everything but letters, digits and harmless signs as a character number."""
     return "".join(
         c if (c.isalnum() and c.isascii()) or c in PLAIN else f"#{ord(c)};" for c in text

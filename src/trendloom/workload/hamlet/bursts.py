@@ -72,10 +72,10 @@ def cut(chunk: Chunk, words: Words, runs: Sequence[Runs], wiring: Wiring, by: Cl
 
 def decide(pieces: Pieces, by: Classes, mode: Mode, costs: Costs) -> tuple[Words, Metrics]:
     """Per piece the letters whose queries share it."""
-    started = time.perf_counter()
     could = np.zeros(len(pieces.lo), np.uint64)
     typed = pieces.kind >= 0
     could[typed] = by.sharing[pieces.kind[typed]]
+    started = time.perf_counter()
     match mode:
         case Mode.DYNAMIC:
             chosen = choose_all(

@@ -13,10 +13,10 @@ from pathlib import Path
 from trendloom.kernels.burst_choice import Costs
 
 VERSION = 1
-USUAL = Costs(event=2.0, column=0.0, snapshot=60.0, query=30.0, alone=5.0)
+USUAL = Costs(event=20.0, column=0.0, snapshot=65.0, query=30.0, alone=25.0)
 """Nanoseconds without conditions between events, if nobody has measured."""
-USUAL_PAIRS = Costs(event=60.0, column=8.0, snapshot=60.0, query=60.0, alone=70.0)
-"""And with."""
+USUAL_PAIRS = Costs(event=15.0, column=7.0, snapshot=60.0, query=2500.0, alone=25.0)
+"""And with: events are multiplied by the logarithm of their number, queries counted per window."""
 
 
 def cache_file() -> Path:

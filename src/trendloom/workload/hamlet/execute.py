@@ -86,7 +86,7 @@ class Sharing:
     def evaluate(self, chunk: Chunk, runs: Sequence[Runs] | None = None) -> Evaluated:
         """All windows of the chunk, or the given runs of each query; both from nothing."""
         started = time.perf_counter()
-        found = list(runs) if runs is not None else self._runs(chunk)
+        found = list(runs) if runs is not None else self.runs(chunk)
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
         metrics = Metrics()
@@ -98,8 +98,8 @@ class Sharing:
         metrics = replace(metrics, seconds=time.perf_counter() - started)
         return Evaluated(found, done, metrics)
 
-    def _runs(self, chunk: Chunk) -> list[Runs]:
-        """Queries with the same windows have the same runs."""
+    def runs(self, chunk: Chunk) -> list[Runs]:
+        """Per query all windows of the chunk. Queries with the same windows have the same runs."""
         known: dict[Windows, Runs] = {}
         return [
             known[one] if one in known else known.setdefault(one, one.runs(chunk))
@@ -113,9 +113,17 @@ class Sharing:
         lots = [(k,) for k in self.free] if alone else [tuple(self.free)] if self.free else []
         return [(lot, self.wiring(lot)) for lot in lots]
 
+    @cached_property
+    def _wirings(self) -> dict[tuple[int, ...], Wiring]:
+        return {}
+
     def wiring(self, lot: Sequence[int]) -> Wiring:
-        members = [self.group.members[k] for k in lot]
-        return wire(members, lot, self.joint, self.operand_types)
+        """Some members, by their places in the group."""
+        places = tuple(lot)
+        if places not in self._wirings:
+            members = [self.group.members[k] for k in places]
+            self._wirings[places] = wire(members, places, self.joint, self.operand_types)
+        return self._wirings[places]
 
     def _fold(
         self,

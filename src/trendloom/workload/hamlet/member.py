@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from trendloom.pattern.folding import Folding
     from trendloom.plan.lookups import Comparison
     from trendloom.plan.plan import Part, Plan
-ORDERS = (Op.LT, Op.LE, Op.GT, Op.GE)
+SYMBOLS = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">="}
+"""Comparisons that a place in an order answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Member:
         lookup = lookup_of(self.part.programs[self.part.adjacent[letter, letter]])
         if lookup is None or lookup.equalities or lookup.comparison is None:
             return None
-        return lookup.comparison if lookup.comparison.op in ORDERS else None
+        return lookup.comparison if lookup.comparison.op in SYMBOLS else None
 
     @property
     def kleene(self) -> tuple[str, ...]:
@@ -172,6 +173,11 @@ def _intake(member: Member, letter: int) -> Intake | None:
 def _words(member: Member, program: int) -> str:
     """The program with its columns written out, so that equal conditions have equal words."""
     part, operands = member.part, member.plan.scan.operands
+    lookup = lookup_of(part.programs[program])
+    if lookup is not None and not lookup.equalities and lookup.comparison is not None:
+        one = lookup.comparison
+        sides = [operands[part.columns[k].operand].tree.sql() for k in (one.left, one.right)]
+        return f"{sides[0]} {SYMBOLS.get(one.op, one.op.name)} NEXT {sides[1]}"
     words = []
     for op, argument in part.programs[program]:
         text = op.name

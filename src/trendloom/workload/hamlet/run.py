@@ -1,0 +1,118 @@
+"""A group of queries over a host's sorted batches: one pass, each query's own result.
+
+Feed it the batches of the group's joint scan with `push`, then take the tables with `finish`. What
+waits for the next batch are the events of the windows that are open in the last partition, of any
+query. Results are those of `engine.run.Run`, query by query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trendloom.engine.chunk import join_batches, make_chunk, same_partition
+from trendloom.engine.groups import Groups
+from trendloom.engine.run import last_point
+from trendloom.engine.table import part_rows, put_together, result_table
+from trendloom.plan.plan import WindowStrategy
+from trendloom.workload.hamlet.metrics import Metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from trendloom.engine.chunk import Chunk
+    from trendloom.engine.harvest import Harvest
+    from trendloom.engine.setting import Setting
+    from trendloom.engine.windows import Runs, Windows
+    from trendloom.workload.hamlet.execute import Sharing
+
+
+@dataclass
+class SharedRun:
+    """The run of a group."""
+
+    sharing: Sharing
+    partition_types: Sequence[pa.DataType]
+    metrics: Metrics = field(init=False, default_factory=Metrics)
+
+    _settings: list[Setting] = field(init=False)
+    _harvests: list[Harvest] = field(init=False)
+    _groups: Groups = field(init=False)
+    _waiting: list[pa.RecordBatch] = field(init=False, default_factory=list)
+    _seen: int = field(init=False, default=0)
+    """The time of the last event that was looked at."""
+
+    def __post_init__(self) -> None:
+        count = len(self.sharing.group.members)
+        self._settings = [self.sharing.setting(k, self.partition_types) for k in range(count)]
+        # A member has one part.
+        self._harvests = [setting.harvests()[0] for setting in self._settings]
+        self._groups = Groups(self._settings[0].plan.plain_groups, list(self.partition_types))
+
+    def push(self, batch: pa.RecordBatch) -> None:
+        """Takes the next rows of the joint scan."""
+        if batch.num_rows == 0:
+            return
+        self._waiting.append(batch)
+        keys = len(self.partition_types)
+        if all(one.strategy is WindowStrategy.WHOLE for one in self.sharing.windows):
+            # Nothing can be finished before the partition ends: wait without copying.
+            begins = make_chunk(batch, keys).bounds
+            if len(begins) == 2 and same_partition(self._waiting[0], 0, batch, keys):
+                return
+        self._evaluate(make_chunk(join_batches(self._waiting), keys), last=False)
+
+    def finish(self) -> list[pa.Table]:
+        """No more rows: the result of each query, in the order of the group."""
+        if self._waiting:
+            chunk = make_chunk(join_batches(self._waiting), len(self.partition_types))
+            self._evaluate(chunk, last=True)
+        tables = []
+        for setting, harvest in zip(self._settings, self._harvests, strict=True):
+            plan, evaluators = setting.plan, setting.evaluators()
+            rows = put_together(plan, part_rows(plan, evaluators, [harvest], {}, []))
+            tables.append(
+                result_table(plan, setting.windows, evaluators, [harvest], self._groups, rows)
+            )
+        return tables
+
+    def _evaluate(self, chunk: Chunk, *, last: bool) -> None:
+        partitions = self._groups.number(chunk)
+        keep = len(chunk)
+        complete: list[Runs] = []
+        for windows, runs in zip(self.sharing.windows, self.sharing.runs(chunk), strict=True):
+            done = np.ones(len(runs), np.bool_)
+            if not last:
+                done, first = _complete(windows, runs, chunk)
+                keep = min(keep, first)
+            if partitions.continues and windows.strategy is WindowStrategy.SLIDING:
+                # Windows that ended before the events that waited were complete already then.
+                done &= (runs.partition != 0) | (windows.end(runs.window) > self._seen)
+            complete.append(runs.pick(done))
+        self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
+        self._seen = int(chunk.time[-1])
+        if not any(len(runs) for runs in complete):
+            return
+        evaluated = self.sharing.evaluate(chunk, complete)
+        self.metrics += evaluated.metrics
+        for harvest, runs, slots in zip(
+            self._harvests, evaluated.runs, evaluated.slots, strict=True
+        ):
+            harvest.add(slots.with_trends(), partitions.group[runs.partition], runs.window)
+
+
+def _complete(windows: Windows, runs: Runs, chunk: Chunk) -> tuple[NDArray[np.bool_], int]:
+    """Which runs no later event can be in, and the first row that those still open need."""
+    final = len(chunk.bounds) - 2
+    in_last = runs.partition == final
+    if windows.strategy is WindowStrategy.WHOLE:
+        return ~in_last, int(chunk.bounds[final])
+    done = ~in_last | (windows.end(runs.window) <= chunk.time[-1])
+    keep = int(runs.lo[~done].min(initial=len(chunk)))
+    # Later windows may begin with events that are in no run yet: keep the last point.
+    return done, min(keep, last_point(chunk))
