@@ -116,16 +116,20 @@ class Figure:
 
 
 def take_turns(
-    contenders: Mapping[Name, Callable[[], object]], turns: int, *, warm_up: int = 1
+    contenders: Mapping[Name, Callable[[], object]],
+    turns: int,
+    *,
+    warm_up: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[Name, Samples]:
     """Seconds of each contender, after turns that do not count."""
     seconds: dict[Name, list[float]] = {name: [] for name in contenders}
     with no_garbage():
         for turn in range(warm_up + turns):
             for name, contender in contenders.items():
-                started = time.perf_counter()
+                started = clock()
                 contender()
-                elapsed = time.perf_counter() - started
+                elapsed = clock() - started
                 if turn >= warm_up:
                     seconds[name].append(elapsed)
     return {name: Samples(tuple(values)) for name, values in seconds.items()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.cet.choosing import choose
+from trendloom.cet.detection import depth_first, keep, stitched
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
 from trendloom.cet.listing import Listing
@@ -49,6 +50,19 @@ class Scanned:
             trends += batch.num_rows
             emitted += len(batch.column("events").values)
         return trends, emitted
+
+    def detected(self, *, algorithm: str, memory: int) -> int:
+        """Events of trends, written into buffers and nowhere else."""
+        wanted = Wanted(algorithm=algorithm, memory=memory)
+        emitted = 0
+        for graph in self.graphs(memory=memory):
+            choice = choose(graph, wanted)
+            if choice.bounds is None:
+                found = depth_first(graph, memory)
+            else:
+                found = stitched(graph, keep(graph, choice.bounds), memory)
+            emitted += sum(len(paths.node) for paths in found)
+        return emitted
 
     def graphs(self, *, share: bool = True, memory: int = 1 << 32) -> Iterator[Graph]:
         windows = Windows.of(self.plan, self.nanoseconds)

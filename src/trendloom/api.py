@@ -14,6 +14,7 @@ from trendloom.result import Result
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from trendloom.cet.wanted import Wanted
     from trendloom.plan.plan import Plan
 
 HOSTS = ("local",)
@@ -228,23 +229,32 @@ def _listing(
     options: dict[str, Any],
 ) -> tuple[Trends, Callable[[], None]]:
     """The trends, and what estimates them instead."""
-    from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.listing import list_local
+
+    planned, wanted, reading = listing_of(query, options)
+    listed = list_local(planned, events, wanted, progress=progress, **reading)
+    return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
+
+
+def listing_of(
+    query: str | Query | TrendQuery, options: dict[str, Any]
+) -> tuple[Plan, Wanted, dict[str, Any]]:
+    """For hosts that list: the plan, which trends, and the options that say how to read events."""
+    from trendloom.cet.wanted import Wanted
     from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
     from trendloom.plan.planner import plan
 
-    reading = {k: options.pop(k) for k in READING if k in options}
+    reading = {k: v for k, v in options.items() if k in READING}
     one_of("bad_rows", reading.setdefault("bad_rows", "error"), BAD_ROWS)
-    every = options.pop("all", False)
-    wanted = Wanted.read(every=every, **options)
+    which = {k: v for k, v in options.items() if k not in (*READING, "all")}
+    wanted = Wanted.read(every=options.get("all", False), **which)
     planned = plan(_tree(query), listing=True)
-    check_semantics(planned, every=every)
+    check_semantics(planned, every=wanted.every)
     if wanted.best is not None or wanted.sample is not None:
         check_unanchored(planned)
     if wanted.by is not None:
         planned = with_sum(planned, *wanted.by)
-    listed = list_local(planned, events, wanted, progress=progress, **reading)
-    return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
+    return planned, wanted, reading
 
 
 def matches(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trendloom.api import TrendQuery, aggregation
+from trendloom.api import TrendQuery, aggregation, listing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
     from trendloom.several import Workload
 
-__all__ = ["metrics", "register", "run"]
+__all__ = ["metrics", "register", "run", "trends"]
 
 
 def run(
@@ -55,6 +55,27 @@ def run(
         return run_spark(_plan(query), events, spark, **options)
     plans = {name: _plan(one) for name, one in query.items()}
     return run_spark(plans, events, spark, **options)
+
+
+def trends(
+    query: str | Query | TrendQuery,
+    events: DataFrame | str | Sequence[str],
+    spark: SparkSession | None = None,
+    *,
+    id: str,  # noqa: A002
+    **options: Any,
+) -> DataFrame:
+    """The complete trends of a query without RETURN, a row each; see `trendloom.trends`.
+
+    Partitions ([attributes], plain GROUP-BY) are listed side by side, one whole partition by one
+    task; without any, all events travel to one. Rows of a DataFrame have no numbers: `id` names an
+    integer column, whose values `events` are then lists of. Options as for `trendloom.trends`;
+    `memory_limit` (of a task) and `limit` hold for each task. Numbers of trends have gaps.
+    """
+    from trendloom.hosts.spark.listing import list_spark
+
+    asked, wanted, reading = listing_of(query, options)
+    return list_spark(asked, events, spark, wanted, id, **reading)
 
 
 def register(spark: SparkSession, name: str = "trends") -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import trendloom as tl
+from trendloom.cet.stretches import Searcher
 from trendloom.plan.predecessors import Search, equality_of, predecessors
 from trendloom.testing.oracle import trends
 
@@ -98,6 +99,29 @@ def test_equalities_among_conditions(condition: str, found: bool) -> None:
 def test_guards_and_states_of_one_variable_are_searched(pattern: str) -> None:
     plan = tl.query(f"PATTERN {pattern}").plan
     assert predecessors(plan.parts[0], plan.semantics).search is Search.SCAN
+
+
+def test_windows_are_searched_alone_where_a_stretch_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """2,900 events of a window have 0.5 MB of ancestors, those of two windows 2 MB."""
+    count = 6_000
+    events = pa.table({"time": np.arange(count), "x": np.arange(count) % 7})
+    query = "PATTERN A+ WHERE A.x <> NEXT(A).x WITHIN 2900 s SLIDE 500 s"
+    options: dict[str, Any] = {"time": "time", "event_type": "A", "longest": 1}
+    widest = tl.trends(query, events, memory_limit="1 GB", **options).rows()
+    asked: list[tuple[int, int]] = []
+    steps = Searcher.steps
+
+    def told(searcher: Searcher, lo: int, hi: int) -> Any:
+        asked.append((lo, hi))
+        return steps(searcher, lo, hi)
+
+    monkeypatch.setattr(Searcher, "steps", told)
+    assert tl.trends(query, events, memory_limit="1 MB", **options).rows() == widest
+    shared = [hi - lo for lo, hi in asked if hi - lo > 2_900]
+    assert len(shared) == 1
+    assert len(asked) == len(widest) + 1
 
 
 def test_large_windows_need_no_set_of_ancestors() -> None:

@@ -23,6 +23,8 @@ MOST_ATOMS = 64
 """Beyond, branch and bound takes longer than it can save."""
 WORTH_PLANNING = 100_000
 """Fewer trends are listed before a plan is made."""
+NO_CUT = 1 << 16
+"""Bytes of paths for which no cut is looked for: H-CET is T-CET there (CET §4.3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,10 @@ def choose(graph: Graph, wanted: Wanted) -> Choice:
                 remedy='Use algorithm="h", which cuts the graph, or raise memory_limit.',
             )
         return Choice("t", whole.bounds, kept)
+    if wanted.algorithm == "h":
+        kept = whole.estimate((0, 1))
+        if kept.bytes <= min(room, NO_CUT):
+            return Choice("h", whole.bounds, kept)
     cut = cut_of(graph, room, wanted.optimizer)
     if cut is not None and (wanted.algorithm == "h" or cut.estimate.work < walked.estimate.work):
         return cut

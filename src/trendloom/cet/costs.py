@@ -84,16 +84,18 @@ class Prices:
         return after
 
     @cached_property
-    def _rows(self) -> dict[int, NDArray[np.float64]]:
+    def _rows(self) -> dict[int, list[list[float]]]:
         return {}
 
-    def _row(self, first: int) -> NDArray[np.float64]:
+    def _row(self, first: int) -> list[list[float]]:
         if first not in self._rows:
             graph = self.graph
-            self._rows[first] = stretch_sizes(
+            sizes = stretch_sizes(
                 graph.begins, graph.pred_start, graph.pred, self._after,
                 self.bounds, first, self.room,
             )  # fmt: skip
+            # Searches ask for single ones, again and again.
+            self._rows[first] = sizes.tolist()
         return self._rows[first]
 
     def size(self, first: int, last: int) -> int:
@@ -115,7 +117,7 @@ class Prices:
         return total
 
     def estimate(self, cut: Cut) -> Estimate:
-        paths = sum(float(self._row(a)[b - a - 1][0]) for a, b in pairwise(cut))
+        paths = sum(self._row(a)[b - a - 1][0] for a, b in pairwise(cut))
         return Estimate(paths, self.memory(cut), self.work(cut) / 1e9)
 
     @property

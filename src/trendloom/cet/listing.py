@@ -96,7 +96,7 @@ class Listing:
             min(MOST_NODES, self.wanted.memory // 64),
         )  # fmt: skip
         for graph in self._graphs(chunk, runs):
-            self.share = graph.run / len(runs)
+            self.share = max(self.share, graph.run / len(runs))
             for paths in self._paths(graph, chunk, 1 / len(runs)):
                 if self.wanted.limit is not None:
                     paths = _first(paths, self.wanted.limit - self.happened.listed)

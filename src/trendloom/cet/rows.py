@@ -6,13 +6,14 @@ Every batch has a bounded number of trends and of events in them, and leaves as 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from trendloom.cet.detection import MOST_TRENDS
 from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.kernels.gather import gather
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -68,24 +69,32 @@ class Sheet:
         """Copies the paths, whose buffer is about to be overwritten."""
         if graph is not self._graph:
             rows = to_numpy(self.chunk.batch.column("row"))
-            self._graph, self._of_node = graph, (rows[graph.event], graph.variable.astype(np.int8))
+            self._graph, self._of_node = (
+                graph,
+                (
+                    np.ascontiguousarray(rows[graph.event], np.int64),
+                    graph.variable.astype(np.int8),
+                ),
+            )
         length = np.diff(paths.offset).astype(np.int64)
         self._run.append(np.full(len(length), graph.run, np.int64))
         self._length.append(length)
-        row, variable = self._of_node
-        self._row.append(row[paths.node])
-        self._variable.append(variable[paths.node])
+        row, variable = gather(paths.node, *self._of_node)
+        self._row.append(row)
+        self._variable.append(variable)
         self.trends += len(length)
         self.nodes += len(paths.node)
 
     @property
     def is_full(self) -> bool:
-        return self.trends >= MOST_TRENDS or self.nodes >= self.most_nodes
+        # Half: a buffer of paths that is nearly full leaves alone, and need not be joined.
+        return self.trends >= MOST_TRENDS // 2 or self.nodes >= self.most_nodes // 2
 
     def take(self) -> pa.RecordBatch:
         """All of them as a batch."""
-        run, length = np.concatenate(self._run), np.concatenate(self._length)
-        row, variable = np.concatenate(self._row), np.concatenate(self._variable)
+        run, length, row, variable = (
+            _joined(part) for part in (self._run, self._length, self._row, self._variable)
+        )
         for part in (self._run, self._length, self._row, self._variable):
             part.clear()
         offset = np.zeros(len(length) + 1, np.int32)
@@ -116,6 +125,11 @@ class Sheet:
             column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
             for column in keys.columns
         ]
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Without a copy where there is nothing to join."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _lists(kind: pa.DataType, offset: NDArray[np.int32], values: pa.Array) -> pa.Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
+from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
 from trendloom.kernels.stairs import stairs
@@ -138,8 +139,16 @@ def graphs_of_stretches(
     k = 0
     while k < len(runs):
         behind = _stretch(searcher, runs, k) if share else k + 1
-        lo, hi = int(runs.lo[k]), int(runs.hi[k:behind].max())
-        steps = searcher.steps(lo, hi)
+        steps = None
+        if behind > k + 1:
+            # Steps that are shared stay while a window's paths are kept: a fourth of the memory.
+            lesser = searcher._replace(memory=searcher.memory // 4)
+            try:
+                steps = lesser.steps(int(runs.lo[k]), int(runs.hi[behind - 1]))
+            except LimitError:
+                share, behind = False, k + 1
+        if steps is None:
+            steps = searcher.steps(int(runs.lo[k]), int(runs.hi[k]))
         starts, final = starts_in[steps.state], ends_in[steps.state]
         for run in range(k, behind):
             first, last = np.searchsorted(steps.event, [runs.lo[run], runs.hi[run]])
@@ -166,7 +175,4 @@ def _stretch(searcher: Searcher, runs: Runs, first: int) -> int:
             break
         hi = int(runs.hi[behind])
         behind += 1
-    # Shared steps are held beside every window's own: no more than half of the memory for them.
-    if behind > first + 1 and 2 * searcher.needs(lo, hi) > searcher.memory:
-        return first + 1
     return behind

@@ -32,7 +32,11 @@ SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
     "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
 )
-LISTED = ("PATTERN SEQ(A{1,2}, NOT B, A+)", "PATTERN A+ WHERE A.x < NEXT(A).x")
+LISTED = (
+    "PATTERN SEQ(A{1,2}, NOT B, A+)",
+    "PATTERN A+ WHERE A.x < NEXT(A).x",
+    "PATTERN A+ WHERE A.x = NEXT(A).x",
+)
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]

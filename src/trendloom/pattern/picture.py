@@ -178,8 +178,7 @@ def _body(drawing: Drawing, prefix: str, share: int) -> Iterator[str]:
     for number, name in enumerate(names):
         if number not in shown:
             continue
-        label = "<br/>".join(map(escaped, name.split("
-")))
+        label = "<br/>".join(map(escaped, name.split("\n")))
         style = ":::kept" if number < len(drawing.kept) and drawing.kept[number] else ""
         if number not in ends:
             yield f'{prefix}s{number}(("{label}")){style}'

@@ -12,15 +12,13 @@ from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.dress import window_bounds
-from trendloom.plan.plan import WindowStrategy
+from trendloom.hosts.scan.dress import dressed_listing, listing_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.scanned import Batches
-    from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.plan import Plan
 
     Progress = Callable[[int, int | None], None]
@@ -70,7 +68,7 @@ def list_local(
             return Listed(nothing, iter(()), Happened(), lambda: None)
         scanned, axis = begun
         listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
-        schema = _dressed_schema(listing.schema, plan, axis)
+        schema = listing_schema(listing.schema, plan, axis)
     except BaseException:
         source.close()
         raise
@@ -80,7 +78,7 @@ def list_local(
             reported = Reported(scanned, listing, progress)
             for batch in listing.over(reported):
                 reported.tell()
-                yield _dressed(batch, schema, plan, axis)
+                yield dressed_listing(batch, schema, plan, axis)
             reported.tell()
 
     def survey() -> None:
@@ -113,19 +111,3 @@ class Reported:
         if self.progress is not None:
             done = self._listed + (self._read - self._listed) * self.listing.share
             self.progress(int(done), self.scanned.total_rows)
-
-
-def _dressed_schema(schema: pa.Schema, plan: Plan, axis: TimeAxis) -> pa.Schema:
-    if plan.strategy is WindowStrategy.COUNTED:
-        return schema
-    for position, name in enumerate(("window_start", "window_end")):
-        schema = schema.set(position, pa.field(name, axis.arrow_type))
-    return schema
-
-
-def _dressed(
-    batch: pa.RecordBatch, schema: pa.Schema, plan: Plan, axis: TimeAxis
-) -> pa.RecordBatch:
-    """Window bounds in the caller's type."""
-    bounds = [window_bounds(plan, ticks, axis) for ticks in batch.columns[:2]]
-    return pa.RecordBatch.from_arrays([*bounds, *batch.columns[2:]], schema=schema)

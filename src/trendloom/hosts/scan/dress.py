@@ -45,3 +45,20 @@ def window_bounds(plan: Plan, ticks: pa.Array, axis: TimeAxis) -> pa.Array:
 def result_schema(setting: Setting, axis: TimeAxis) -> pa.Schema:
     """The columns that a dressed result will have, before anything is read."""
     return dressed(setting.plan, Run(setting).finish(), axis).schema
+
+
+def listing_schema(schema: pa.Schema, plan: Plan, axis: TimeAxis) -> pa.Schema:
+    """The columns of a listing, window bounds in the caller's type."""
+    if plan.strategy is WindowStrategy.COUNTED:
+        return schema
+    for position, name in enumerate(("window_start", "window_end")):
+        schema = schema.set(position, pa.field(name, axis.arrow_type))
+    return schema
+
+
+def dressed_listing(
+    batch: pa.RecordBatch, schema: pa.Schema, plan: Plan, axis: TimeAxis
+) -> pa.RecordBatch:
+    """A batch of trends with such columns."""
+    bounds = [window_bounds(plan, ticks, axis) for ticks in batch.columns[:2]]
+    return pa.RecordBatch.from_arrays([*bounds, *batch.columns[2:]], schema=schema)

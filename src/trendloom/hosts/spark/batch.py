@@ -89,7 +89,7 @@ def run_batch(
 ) -> DataFrame:
     """The rows of a plan as a DataFrame."""
     session = session_of(events, spark)
-    _refuse_input_order(plan, named)
+    refuse_input_order(plan, named)
     if is_dataframe(events):
         if how is How.DIRECT:
             raise InputError(
@@ -114,7 +114,7 @@ def run_batch(
 def _from_frame(
     plan: Plan, frame: DataFrame, named: Named, numbers: Numbers, how: How
 ) -> DataFrame:
-    scan = spark_scan(frame.schema, plan.scan, **_names(named))
+    scan = spark_scan(frame.schema, plan.scan, **names_of(named))
     check_overflow(frame.sparkSession, scan.may_overflow)
     task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
     wanted = frame if scan.condition is None else frame.filter(scan.condition)
@@ -139,7 +139,7 @@ def _from_files(
     spark: SparkSession, plan: Plan, paths: Sequence[str], named: Named, numbers: Numbers
 ) -> DataFrame:
     files = find_row_groups(paths, named.time)
-    projector = Projector(plan.scan, files.schema, bad_rows=named.bad_rows, **_names(named))
+    projector = Projector(plan.scan, files.schema, bad_rows=named.bad_rows, **names_of(named))
     task = Task.of(
         plan,
         numbers,
@@ -212,7 +212,7 @@ def _exchanged(task: Task, source: Source) -> DataFrame:
     return shares.mapInArrow(stages.merge_shares(task), rows)
 
 
-def _refuse_input_order(plan: Plan, named: Named) -> None:
+def refuse_input_order(plan: Plan, named: Named) -> None:
     if plan.scan.input_order and named.tiebreak is None:
         raise InputError(
             "A window of events needs an order of simultaneous events, and Spark's rows have none.",
@@ -220,7 +220,7 @@ def _refuse_input_order(plan: Plan, named: Named) -> None:
         )
 
 
-def _names(named: Named) -> dict[str, Any]:
+def names_of(named: Named) -> dict[str, Any]:
     return {
         "time": named.time,
         "type": named.type,

@@ -86,14 +86,14 @@ def _setting(task: Task) -> Setting:
 def _spark_types(table: pa.Table) -> pa.Table:
     """Exact integers become decimal(38, 0): an error where one does not fit."""
     table = bigint.as_decimals(table)
-    fields = [field.with_type(_spark_type(field.type)) for field in table.schema]
+    fields = [field.with_type(spark_type(field.type)) for field in table.schema]
     return table.cast(pa.schema(fields).remove_metadata())
 
 
-def _spark_type(kind: pa.DataType) -> pa.DataType:
+def spark_type(kind: pa.DataType) -> pa.DataType:
     """The nearest type that Spark has: no unsigned integers, no dictionaries, microseconds."""
     if pa.types.is_dictionary(kind):
-        return _spark_type(kind.value_type)
+        return spark_type(kind.value_type)
     if pa.types.is_unsigned_integer(kind):
         return {8: pa.int16(), 16: pa.int32(), 32: pa.int64()}.get(
             kind.bit_width, pa.decimal128(20, 0)

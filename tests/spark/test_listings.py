@@ -1,0 +1,76 @@
+"""Trends that are listed on Spark against those of the local host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import trendloom as tl
+from trendloom.errors import InputError, QueryMeaningError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+READING: dict[str, Any] = {"time": "time", "type": "type"}
+
+
+def table() -> pa.Table:
+    """60 events of five partitions, in no order, with ties and nulls; `id` is the row."""
+    random = np.random.default_rng(4)
+    x = random.integers(0, 4, 60)
+    return pa.table(
+        {
+            "id": np.arange(60),
+            "time": random.permutation(60) // 3,
+            "type": np.where(random.random(60) < 0.7, "A", "B"),
+            "k": [f"k{i}" for i in random.integers(0, 5, 60)],
+            "x": pa.array(x, mask=x == 3),
+            "y": random.integers(0, 4, 60),
+        }
+    )
+
+
+def rows_of(rows: list[dict[str, Any]]) -> list[Any]:
+    return sorted(
+        (row["window_start"], row.get("k"), row["length"], row["events"], row["variables"])
+        for row in rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("PATTERN A+ WHERE [k] AND A.x < NEXT(A).x WITHIN 9 s SLIDE 3 s", {}),
+        ("PATTERN SEQ(A+, B) WHERE [k] WITHIN 9 s SLIDE 9 s", {"algorithm": "h"}),
+        ("PATTERN A+ WHERE A.x = NEXT(A).y WITHIN 6 s SLIDE 6 s", {"memory_limit": "8 MB"}),
+        ("PATTERN A+ WHERE [k] WITHIN 9 s SLIDE 9 s", {"top": 1, "by": "SUM(A.y)"}),
+    ],
+)
+def test_the_same_trends(spark: SparkSession, query: str, options: dict[str, Any]) -> None:
+    events = table()
+    frame = spark.createDataFrame(events.to_pandas()).repartition(3)
+    found = tl.spark.trends(query, frame, id="id", **READING, **options).toArrow()
+    local = tl.trends(query, events, **READING, **options).to_arrow()
+    assert found.schema.names == local.schema.names
+    numbers = found["trend"].to_pylist()
+    assert len(set(numbers)) == len(numbers) > 0
+    ours, theirs = rows_of(local.to_pylist()), rows_of(found.to_pylist())
+    if "top" in options:  # of trends of the same sum either may be told
+        assert [row[:2] for row in theirs] == [row[:2] for row in ours]
+    else:
+        assert theirs == ours
+
+
+def test_refusals(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(table().to_pandas())
+    with pytest.raises(InputError, match=r"no column 'ids' \(id\)"):
+        tl.spark.trends("PATTERN A+", frame, id="ids", **READING)
+    with pytest.raises(InputError, match="is of type string, not an integer"):
+        tl.spark.trends("PATTERN A+", frame, id="k", **READING)
+    with pytest.raises(InputError, match="do not drop rows"):
+        tl.spark.trends("PATTERN A+", frame, id="id", bad_rows="drop", **READING)
+    with pytest.raises(QueryMeaningError, match="RETURN aggregates"):
+        tl.spark.trends("RETURN COUNT(*) PATTERN A+", frame, id="id", **READING)
