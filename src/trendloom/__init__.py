@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trendloom import spark
-    from trendloom.api import TrendQuery, aggregate, matches, query, run, trends
+    from trendloom.api import TrendQuery, aggregate, aggregate_matches, matches, query, run, trends
     from trendloom.errors import TrendloomError
     from trendloom.listed import Matches, Trends
     from trendloom.result import Result
@@ -25,6 +25,7 @@ __all__ = [
     "TrendloomError",
     "Trends",
     "aggregate",
+    "aggregate_matches",
     "matches",
     "query",
     "run",
@@ -39,6 +40,7 @@ _HOME = {
     "TrendloomError": "trendloom.errors",
     "Trends": "trendloom.listed",
     "aggregate": "trendloom.api",
+    "aggregate_matches": "trendloom.api",
     "matches": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",

@@ -106,3 +106,13 @@ def test_refusals(words: tuple[str, ...], message: str) -> None:
     done = call("acel", "run", *words, *LETTERS)
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {message}")
+
+
+def test_aggregates_instead_of_a_listing() -> None:
+    rows = found("acel", "run", "(A+ ; B)+", *LETTERS, "--return", "COUNT(*) AS n")
+    assert rows == [{"window_start": None, "window_end": None, "n": 43.0}]
+
+
+def test_a_query_as_a_formula() -> None:
+    done = call("explain", "-q", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+", "--acel")
+    assert done.stdout.splitlines()[-1] == "PROJECT[A, B]((A+ ; B)+)"

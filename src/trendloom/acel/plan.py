@@ -11,6 +11,7 @@ from trendloom.acel.columns import Column, columns_of
 from trendloom.acel.compile import compile_formula
 from trendloom.acel.conditions import BagCondition
 from trendloom.acel.demands import attributes_of, letters_of, steps_of
+from trendloom.acel.depth import bounded
 from trendloom.acel.events import NUMBER, TEXT, TYPE
 from trendloom.acel.marking import only_marks
 from trendloom.acel.parser import parse
@@ -47,6 +48,7 @@ class MatchPlan:
     """Whether the kernel runs it; else it needs registers."""
 
 
+@bounded
 def read_formula(text: str, kinds: Mapping[str, str]) -> tuple[Formula, Schema]:
     """The formula over a table with columns of these kinds: every type may have all of them.
 
@@ -81,6 +83,7 @@ def names_read(formula: Formula) -> frozenset[str]:
     return frozenset(found)
 
 
+@bounded
 def match_plan(
     formula: Formula,
     schema: Schema,
