@@ -31,6 +31,7 @@ NAMES = (
     "contiguous_steps",
     "cogra_figures",
     "threads",
+    "acel_evaluation",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

@@ -33,6 +33,7 @@ BARS = {
     "contiguous_steps": 1,
     "cogra_figures": 0,
     "threads": 2,
+    "acel_evaluation": 3,
 }
 
 
