@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EVENTS = {Size.FULL: 300_000, Size.QUICK: 100_000, Size.TINY: 2_000}
-DEFINED = {Size.FULL: 150, Size.QUICK: 150, Size.TINY: 30}
+DEFINED = {Size.FULL: 60, Size.QUICK: 60, Size.TINY: 30}
 """Events over which the definition is computed."""
 SLOW = 50
 """How many times fewer events automata with registers get."""
@@ -41,15 +41,16 @@ FORMULAS = {
     "sequence of 3": sequence(3),
     "sequence of 6": sequence(6),
     "sequence of 12": sequence(12),
-    "Kleene": f"PROJECT[a, b, c](Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[price > 500]):+"
-    f" : Stock AS c FILTER c[price < 500])",
+    "Kleene": "PROJECT[a, b, c]("
+    f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[volume <= 2000]):+"
+    f" : Stock AS c FILTER c[volume > 2000])",
     "aggregate": "PROJECT[Y](AGG[Y(n = COUNT(b.price), s = SUM(b.volume))]("
-    f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[price > 500]):+"
-    f" : Stock AS c FILTER c[price < 500]))",
+    f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[volume <= 2000]):+"
+    f" : Stock AS c FILTER c[volume > 2000]))",
 }
 REGISTERS = {
     "filtered Kleene": "PROJECT[a, Y](AGG[Y(n = COUNT(a.price))](Stock:+ AS a "
-    f"FILTER a[increasing(price)] FILTER a[{SELECTIVE}]) FILTER Y[n > 2])",
+    "FILTER a[increasing(price)] FILTER a[volume > 1000]) FILTER Y[n > 2])",
 }
 
 BARS = {"sequence of 3": at_least(200)}

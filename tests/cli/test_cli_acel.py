@@ -81,9 +81,12 @@ def test_check() -> None:
 
 def test_explain() -> None:
     assert "compiled: runs only mark events" in call("acel", "explain", "A ; B").stdout
-    text = "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
+    assert "aggregates are taken of results" in call(
+        "acel", "explain", "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
+    ).stdout  # fmt: skip
+    text = "PROJECT[Y](AGG[Y(n = COUNT(A.x))](A+)) FILTER Y[n > 1]"
     told = json.loads(call("acel", "explain", text, "--json").stdout)
-    assert told["variables"] == ["A", "Y"]
+    assert told["variables"] == ["Y"]
     assert told["evaluation"] == "registers: a condition depends on several events"
     assert call("acel", "explain", "A ; B", "-f", "mermaid").stdout.startswith("flowchart LR")
 
