@@ -34,6 +34,7 @@ NAMES = (
     "workload_prefixes",
     "complete_trends",
     "workload_bursts",
+    "acel_evaluation",
 )
 ON_SPARK = ("spark_batch", "spark_stream")
 """Asked for by name: they need the extra and Java."""

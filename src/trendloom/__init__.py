@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trendloom import spark
-    from trendloom.api import TrendQuery, aggregate, matches, query, run, trends
+    from trendloom.api import TrendQuery, aggregate, aggregate_matches, matches, query, run, trends
     from trendloom.errors import TrendloomError
     from trendloom.listed import Matches, Trends
     from trendloom.result import Result
@@ -31,6 +31,7 @@ __all__ = [
     "Trends",
     "Workload",
     "aggregate",
+    "aggregate_matches",
     "matches",
     "query",
     "run",
@@ -48,6 +49,7 @@ _HOME = {
     "Trends": "trendloom.listed",
     "Workload": "trendloom.several",
     "aggregate": "trendloom.api",
+    "aggregate_matches": "trendloom.api",
     "matches": "trendloom.api",
     "query": "trendloom.api",
     "run": "trendloom.api",

@@ -303,3 +303,33 @@ def matches(
         progress=progress,
     )
     return Matches(listed.schema, listed.batches)
+
+
+def aggregate_matches(
+    formula: str,
+    returns: str,
+    events: Any,
+    *,
+    time: str,
+    partition_by: Sequence[str] = (),
+    within: str | None = None,
+    slide: str | None = None,
+    **options: Any,
+) -> Result:
+    """Aggregate the complex events of a formula, without finding each: "COUNT(*), SUM(X.price)".
+
+    For formulas of which every complex event is a trend (docs/acel.md); others are refused.
+    Events of one partition must differ in time, or a `tiebreak` must tell them apart.
+    """
+    from trendloom.acel.parser import parse as parse_formula
+    from trendloom.acel.to_trends import to_query
+    from trendloom.acel.windows import read_window
+
+    asked = to_query(
+        parse_formula(formula),
+        formula,
+        returns,
+        partition_by=partition_by,
+        window=read_window(within, slide),
+    )
+    return run(asked, events, time=time, **options)

@@ -251,3 +251,58 @@ def test_what_is_outside_of_all_windows_is_dropped() -> None:
 def test_names_are_a_list() -> None:
     with pytest.raises(TrendloomError, match="partition_by is a list of names"):
         tl.matches("A", [], time="time", partition_by="key")
+
+
+@st.composite
+def folded(draw: st.DrawFn) -> Formula:
+    """Aggregates around a formula that only marks."""
+    core = draw(
+        st.sampled_from(
+            [
+                "A AS X ; B AS Z",
+                "A:+ AS X : B AS Z",
+                "(A AS X)+ ; B AS Z",
+                "(A OR B) AS X ; C AS Z",
+                "A AS X : (A OR B):+ AS Z",
+                "(A AS X : NEXT(C) AS Z) FILTER X[x > 1]",
+            ]
+        )
+    )
+    names = draw(st.lists(st.sampled_from(["SUM", "COUNT", "MAX", "AVG"]), min_size=1, max_size=2))
+    assigns = ", ".join(
+        f"v{k} = {name}({draw(st.sampled_from('XZ'))}.x)" for k, name in enumerate(names)
+    )
+    text = f"AGG[Y({assigns})]({core})"
+    if draw(st.booleans()):
+        text = f"AGG[Q(w = COUNT(X.type))]({text} FILTER Y[v0 > 1])"
+    left = draw(st.sampled_from([None, "Y", "X, Y", "X, Y, Z"]))
+    return parse(text if left is None else f"PROJECT[{left}]({text})")
+
+
+@given(folded(), rows, spans, st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, size: int) -> None:
+    drawn = as_doubles(timed(drawn))
+    plan = planned(formula, counted=span.counted)
+    made = Matching(plan, span, [pa.int64()])
+    got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
+    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+
+
+@pytest.mark.parametrize(
+    ("formula", "compiled"),
+    [
+        ("AGG[Y(s = SUM(A.x))](A+)", True),
+        ("PROJECT[A, Y](AGG[Y(s = SUM(A.x))](A+) FILTER Y[s > 1])", True),
+        ("PROJECT[Y](AGG[Y(s = SUM(A.x))](A:+))", True),
+        # Equal sums of exponentially many choices are better one run.
+        ("PROJECT[Y](AGG[Y(s = SUM(A.x))](A+))", False),
+        ("PROJECT[Y](AGG[Y(s = SUM(A.x))]((A ; B):+))", False),
+        ("AGG[Y(s = SUM(A.x))](A+) FILTER A[x > 1]", False),
+        ("AGG[Z(t = MAX(Y.s))](AGG[Y(s = SUM(A.x))](A))", False),
+        ("AGG[A(s = SUM(A.x))](A)", False),
+        ("AGG[Y(s = SUM(A.x))](A FILTER A[same(x)])", False),
+    ],
+)
+def test_which_aggregates_are_taken_of_results(formula: str, compiled: bool) -> None:
+    assert (planned(parse(formula)).folding is not None) == compiled

@@ -1,13 +1,21 @@
 """Text to formula and back; precedence; every refusal word for word."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 
 from acel.formulas import SCHEMA, formulas
-from trendloom.acel import Formula, check, parse, to_text
+from trendloom.acel import Formula, check, compile_formula, denote, parse, stream, to_text
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.errors import QueryError, QueryMeaningError, QuerySyntaxError, TrendloomError
+from trendloom.errors import (
+    LimitError,
+    QueryError,
+    QueryMeaningError,
+    QuerySyntaxError,
+    TrendloomError,
+)
 
 A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
 
@@ -183,6 +191,23 @@ def test_a_formula_made_in_python_is_refused_without_a_place() -> None:
 def test_it_refuses_literals_that_no_text_spells(value: float) -> None:
     with pytest.raises(TrendloomError, match="is not a literal"):
         on.Literally(value)
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [
+        check,
+        to_text,
+        lambda deep: compile_formula(deep, SCHEMA),
+        lambda deep: denote(deep, stream([], SCHEMA)),
+    ],
+)
+def test_it_refuses_deep_formulas_made_in_python(walk: Callable[[Formula], object]) -> None:
+    deep: Formula = A
+    for _ in range(50_000):
+        deep = n.Iteration(deep)
+    with pytest.raises(LimitError, match="The formula nests too deeply"):
+        walk(deep)
 
 
 def test_it_refuses_what_nests_too_deeply() -> None:

@@ -81,9 +81,12 @@ def test_check() -> None:
 
 def test_explain() -> None:
     assert "compiled: runs only mark events" in call("acel", "explain", "A ; B").stdout
-    text = "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
+    assert "aggregates are taken of results" in call(
+        "acel", "explain", "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
+    ).stdout  # fmt: skip
+    text = "PROJECT[Y](AGG[Y(n = COUNT(A.x))](A+)) FILTER Y[n > 1]"
     told = json.loads(call("acel", "explain", text, "--json").stdout)
-    assert told["variables"] == ["A", "Y"]
+    assert told["variables"] == ["Y"]
     assert told["evaluation"] == "registers: a condition depends on several events"
     assert call("acel", "explain", "A ; B", "-f", "mermaid").stdout.startswith("flowchart LR")
 
@@ -106,3 +109,13 @@ def test_refusals(words: tuple[str, ...], message: str) -> None:
     done = call("acel", "run", *words, *LETTERS)
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {message}")
+
+
+def test_aggregates_instead_of_a_listing() -> None:
+    rows = found("acel", "run", "(A+ ; B)+", *LETTERS, "--return", "COUNT(*) AS n")
+    assert rows == [{"window_start": None, "window_end": None, "n": 43.0}]
+
+
+def test_a_query_as_a_formula() -> None:
+    done = call("explain", "-q", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+", "--acel")
+    assert done.stdout.splitlines()[-1] == "PROJECT[A, B]((A+ ; B)+)"

@@ -12,6 +12,7 @@ from typing import NoReturn
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes
 from trendloom.acel.aggregates import aggregate, known
+from trendloom.acel.depth import bounded
 from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, Schema, kind_of
 from trendloom.acel.printer import to_text
 from trendloom.errors import Place, QueryMeaningError, did_you_mean
@@ -24,6 +25,7 @@ Bindings = dict[str, dict[str, Kinds]]
 """Variable → attribute → kinds. Without a schema only what AGG makes is known."""
 
 
+@bounded
 def check(
     formula: nodes.Formula, schema: Schema | None = None, text: str | None = None
 ) -> Bindings:

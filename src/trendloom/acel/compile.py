@@ -17,6 +17,7 @@ from trendloom.acel.acea import Acea, Outputs, Renaming, Transition
 from trendloom.acel.check import check
 from trendloom.acel.conditions import Attribute, BagCondition, Comparison, Condition, Literally
 from trendloom.acel.denotation import STREAM
+from trendloom.acel.depth import bounded
 from trendloom.acel.events import TYPE, Schema
 from trendloom.acel.nodes import (
     Aggregation,
@@ -58,6 +59,7 @@ def compile_formula(formula: Formula | str, schema: Schema) -> Acea:
     return automaton_of(formula, schema)
 
 
+@bounded
 def automaton_of(formula: Formula, schema: Schema) -> Acea:
     """The same for a formula that was checked; kinds in the schema do not matter."""
     return _Compiler(schema).automaton(formula, "0")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trendloom.acel.aggregates import aggregate
 from trendloom.acel.check import check
 from trendloom.acel.conditions import BagCondition, Condition, bag_holds, holds
+from trendloom.acel.depth import bounded
 from trendloom.acel.events import TYPE, ComplexEvent, Event, Stream
 from trendloom.acel.nodes import (
     Aggregation,
@@ -63,6 +64,7 @@ class Match(NamedTuple):
         return ComplexEvent.of(self.start, self.end, pairs)
 
 
+@bounded
 def denote(formula: Formula | str, over: Stream) -> frozenset[ComplexEvent]:
     """The set of complex events that the formula denotes over the stream."""
     if isinstance(formula, str):

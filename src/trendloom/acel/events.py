@@ -136,6 +136,15 @@ def _event(position: int, row: Mapping[str, Value]) -> Event:
     return Event.of(position, row)
 
 
+def refuse_infinite(name: str, values: Iterable[Value]) -> None:
+    """Exact sums have no infinity."""
+    if any(value in (math.inf, -math.inf) for value in values):
+        raise InputError(
+            f"'{name}' is infinite in some event, which has no place in a bag.",
+            remedy="Replace it by null, or leave the event out.",
+        )
+
+
 def _schema_of(events: Iterable[Event]) -> Schema:
     schema: dict[str, dict[str, str]] = {}
     for event in events:

@@ -9,6 +9,7 @@ from trendloom.acel.check import check
 from trendloom.acel.compile import automaton_of
 from trendloom.acel.demands import demand, letters_of
 from trendloom.acel.events import NUMBER
+from trendloom.acel.folding import folding_of
 from trendloom.acel.marking import only_marks
 from trendloom.acel.parser import parse
 from trendloom.acel.picture import to_mermaid
@@ -24,7 +25,8 @@ def explain(text: str, format: str = "text") -> str:  # noqa: A002
     formula = parse(text)
     # Kinds are a matter of checks; the automaton needs the names only.
     kinds = dict.fromkeys(sorted(names_read(formula)), NUMBER)
-    automaton = automaton_of(formula, dict.fromkeys(types_of(formula), kinds))
+    schema = dict.fromkeys(types_of(formula), kinds)
+    automaton = automaton_of(formula, schema)
     if format == "mermaid":
         return to_mermaid(automaton)
     told = {
@@ -33,6 +35,9 @@ def explain(text: str, format: str = "text") -> str:  # noqa: A002
         "variables": list(check(formula)),
         **_automaton(automaton),
     }
+    folding = folding_of(formula, None)
+    if folding is not None and only_marks(automaton_of(folding.core, schema)):
+        told["evaluation"] = "compiled: aggregates are taken of results"
     if format == "json":
         return json.dumps(told, indent=2, ensure_ascii=False)
     width = max(map(len, told))

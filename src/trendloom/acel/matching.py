@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from trendloom.acel.events import TYPE, Event
+from trendloom.acel.events import TYPE, Event, refuse_infinite
+from trendloom.acel.folded import Folded
 from trendloom.acel.marking import Marking
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES
 from trendloom.acel.runs import Runs
 from trendloom.acel.sheet import Held, Sheet, event_lists, row_lists
 from trendloom.engine.chunk import make_chunk, same_partition
-from trendloom.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,15 +69,19 @@ class Matching:
         keys = len(plan.scan.partition)
         sheet = Sheet(self.schema, plan.columns, self.span, keys)
         held, position = Held(), _Positions(keys, self.span)
-        search = _Marks(plan) if plan.marks_only else _Registers(plan, self.event_type)
+        search: _Marks | _Registers | Folded
+        if plan.folding is not None:
+            search = Folded(plan, plan.folding, self.event_type)
+        else:
+            search = _Marks(plan) if plan.marks_only else _Registers(plan, self.event_type)
         for batch in batches:
             chunk = make_chunk(batch, keys)
             key, begins = position.of(chunk)
             base = position.base
             held.push(batch)
             bound = self.span.earliest(key)
-            for found in search.push(chunk, key, bound, begins, base):
-                lists = search.lists(found, held)
+            for some in search.push(chunk, key, bound, begins, base):
+                found, lists = search.lists(some, held)
                 made = sheet.batch(found, key[found.end - base], lists, held)
                 if self.limit is not None:
                     made = made.slice(0, self.limit - self.found)
@@ -140,8 +144,8 @@ class _Marks:
     ) -> Iterator[Found]:
         return self._marking.push(chunk.mask, key, bound, begins, base)
 
-    def lists(self, found: Found, held: Held) -> list[pa.Array]:
-        return row_lists(found, self._marking.labels, self._plan.columns, held)
+    def lists(self, found: Found, held: Held) -> tuple[Found, list[pa.Array]]:
+        return found, row_lists(found, self._marking.labels, self._plan.columns, held)
 
 
 class _Registers:
@@ -171,12 +175,8 @@ class _Registers:
         values = {}
         for number, name in enumerate(self._plan.attributes):
             values[name] = column = chunk.operand(number).to_pylist()
-            if any(value in (float("inf"), float("-inf")) for value in column):
-                raise InputError(
-                    f"'{name}' is infinite in some event, which has no place in a bag.",
-                    remedy="Replace it by null, or leave the event out.",
-                )
+            refuse_infinite(name, column)
         return values
 
-    def lists(self, found: Found, held: Held) -> list[pa.Array]:
-        return event_lists(found, self._runs.labels, self._plan.columns, held)
+    def lists(self, found: Found, held: Held) -> tuple[Found, list[pa.Array]]:
+        return found, event_lists(found, self._runs.labels, self._plan.columns, held)

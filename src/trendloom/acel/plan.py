@@ -11,7 +11,9 @@ from trendloom.acel.columns import Column, columns_of
 from trendloom.acel.compile import compile_formula
 from trendloom.acel.conditions import BagCondition
 from trendloom.acel.demands import attributes_of, letters_of, steps_of
+from trendloom.acel.depth import bounded
 from trendloom.acel.events import NUMBER, TEXT, TYPE
+from trendloom.acel.folding import Folding, folding_of
 from trendloom.acel.marking import only_marks
 from trendloom.acel.parser import parse
 from trendloom.acel.sql import column, condition_of, text_column
@@ -45,8 +47,11 @@ class MatchPlan:
     columns: tuple[Column, ...]
     marks_only: bool
     """Whether the kernel runs it; else it needs registers."""
+    folding: Folding | None = None
+    """What is done with its results, if the automaton is that of a part of the formula."""
 
 
+@bounded
 def read_formula(text: str, kinds: Mapping[str, str]) -> tuple[Formula, Schema]:
     """The formula over a table with columns of these kinds: every type may have all of them.
 
@@ -81,6 +86,7 @@ def names_read(formula: Formula) -> frozenset[str]:
     return frozenset(found)
 
 
+@bounded
 def match_plan(
     formula: Formula,
     schema: Schema,
@@ -93,10 +99,18 @@ def match_plan(
 ) -> MatchPlan:
     """`types`: of the columns, as results show them; `counted`: all events must be seen."""
     automaton = compile_formula(formula, schema)
-    letters = letters_of(automaton)
     kinds = next(iter(schema.values()))
     made = columns_of(formula, automaton, {name: types[name] for name in kinds})
     marks = only_marks(automaton) and all(one.has_rows_only for one in made)
+    folding = None if marks else folding_of(formula, schema)
+    if folding is not None:
+        core = compile_formula(folding.core, schema)
+        plain = columns_of(folding.core, core, {name: types[name] for name in kinds})
+        if only_marks(core) and all(one.has_rows_only for one in plain):
+            automaton = core
+        else:
+            folding = None
+    letters = letters_of(automaton)
     for one in made:
         if one.variable in (*FIRST_COLUMNS, *PLACES, *partition):
             raise QueryMeaningError(
@@ -121,7 +135,7 @@ def match_plan(
         input_order=True,
         row_numbers=True,
     )
-    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks)
+    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks, folding)
 
 
 def waits_everywhere(automaton: Acea, letters: tuple[Asked, ...]) -> bool:

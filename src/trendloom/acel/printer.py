@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trendloom.acel import conditions as on
+from trendloom.acel.depth import bounded
 from trendloom.acel.nodes import (
     Aggregation,
     And,
@@ -24,6 +25,7 @@ from trendloom.acel.words import quote
 _TIGHT = 5
 
 
+@bounded
 def to_text(formula: Formula) -> str:
     """The formula in its canonical spelling, on one line, with the parentheses it needs."""
     match formula:

@@ -123,6 +123,11 @@ def event_lists(
                 )
         for variable, bag in bags.items():
             every[variable].append(bag)
+    return as_arrow(every, columns)
+
+
+def as_arrow(every: dict[str, list[list[Any]]], columns: Sequence[Column]) -> list[pa.Array]:
+    """The bags of each variable as a column of its type."""
     try:
         return [pa.array(every[column.variable], column.type) for column in columns]
     except (OverflowError, pa.ArrowInvalid) as error:

@@ -24,6 +24,11 @@ def condition_of(letter: Letter) -> exp.Expression | None:
     return cast("exp.Expression", exp.and_(*trees)) if trees else None
 
 
+def condition_tree(condition: on.Condition, word: str) -> exp.Expression:
+    """One condition on an event of this type."""
+    return cast("exp.Expression", _condition(condition, word))
+
+
 def column(name: str) -> exp.Expression:
     return exp.column(exp.to_identifier(name, quoted=True))
 

@@ -36,6 +36,17 @@ class Found(NamedTuple):
         return len(self.start)
 
 
+def chosen(found: Found, rows: Ints) -> Found:
+    """Some of the complex events, with their marks."""
+    many = np.diff(found.offset)[rows]
+    offset = np.concatenate([[0], np.cumsum(many)])
+    where = np.repeat(found.offset[:-1][rows] - offset[:-1], many) + np.arange(offset[-1])
+    return Found(
+        found.start[rows], found.key[rows], found.end[rows], offset,
+        found.event[where], found.label[where],
+    )  # fmt: skip
+
+
 @dataclass
 class Store:
     """Arrays that kernels work on. They are exchanged for longer ones, so keep none of them."""

@@ -66,6 +66,14 @@ def run(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many results.")
     ] = None,
+    returns: Annotated[
+        str | None,
+        typer.Option(
+            "--return",
+            metavar="AGGREGATES",
+            help="Aggregate the results instead of listing them, as in 'COUNT(*), SUM(X.price)'.",
+        ),
+    ] = None,
     bad_rows: BadRows = "error",
     format: Annotated[  # noqa: A002
         Suffix | None,
@@ -89,22 +97,25 @@ def run(
         check_target(output, overwrite=overwrite)
 
     from trendloom import api
-    from trendloom.cli.output import note, some
+    from trendloom.cli.output import note, some, write_file, write_rows
     from trendloom.cli.progress import progress_bar
     from trendloom.hosts.local.batches import write_batches
 
+    options |= {"partition_by": words(partition_by), "within": within, "slide": slide}
+    options |= {"bad_rows": bad_rows}
+    if returns is not None:
+        if limit is not None:
+            misuse("--limit is for results that are listed, not aggregated.", "--limit")
+        with progress_bar("Aggregating") as report:
+            made = api.aggregate_matches(text, returns, events, **options, progress=report)
+        if output is None:
+            write_rows(made.to_arrow(), chosen)
+        else:
+            write_file(made.to_arrow(), output, chosen, overwrite=overwrite)
+            note(f"Wrote {some(len(made), 'row')} to {output}.")
+        return
     with progress_bar("Matching") as report:
-        found = api.matches(
-            text,
-            events,
-            **options,
-            partition_by=words(partition_by),
-            within=within,
-            slide=slide,
-            limit=limit,
-            bad_rows=bad_rows,
-            progress=report,
-        )
+        found = api.matches(text, events, **options, limit=limit, progress=report)
         with found:
             target = sys.stdout.buffer if output is None else output
             written = write_batches(found.reader(), target, chosen, overwrite=overwrite)

@@ -42,6 +42,9 @@ def explain(
     memory_limit: MemoryLimit = None,
     algorithm: Algorithm = "auto",
     optimizer: Optimizer = "bnb",
+    acel: Annotated[
+        bool, typer.Option("--acel", help="The query as a formula of the logic ACEL instead.")
+    ] = False,
 ) -> None:
     """Explain how a query runs, and what it keeps.
 
@@ -49,6 +52,14 @@ def explain(
     which algorithm would list them, where it would cut, and what that would hold. None is listed.
     """
     text = read_query(query, query_text)
+    if acel:
+        if json or format not in (None, "text"):
+            misuse("A formula is text.", "--acel")
+        from trendloom.acel.from_trends import as_text
+        from trendloom.language import parse
+
+        typer.echo(as_text(parse(text)))
+        return
     if json and format not in (None, "json"):
         misuse(f"--json and --format {format} contradict each other.", "--json")
 

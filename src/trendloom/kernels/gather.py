@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.paths import Nodes
 from trendloom.kernels.steps import Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(
     node: Nodes, row_of: Ints, variable_of: NDArray[np.int8]
 ) -> tuple[Ints, NDArray[np.int8]]:

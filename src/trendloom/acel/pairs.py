@@ -1,0 +1,87 @@
+"""Which events of a pattern can be neighbours, and which occur once (for `from_trends`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trendloom.language.nodes import Either, Event, Pattern, Repeat, Sequence, events_of
+from trendloom.pattern.positions import Positions
+
+
+def at_most_once(pattern: Pattern) -> frozenset[str]:
+    """The variables that no word has twice."""
+    every = {str(event.variable) for event in events_of(pattern)}
+    match pattern:
+        case Event():
+            return frozenset(every)
+        case Repeat(body=body, high=high):
+            return at_most_once(body) if high is not None and high <= 1 else frozenset()
+        case Either(parts=parts):
+            return frozenset(every) - _repeated(parts)
+        case Sequence(parts=parts):
+            names = [{str(event.variable) for event in events_of(part)} for part in parts]
+            twice = {v for k, some in enumerate(names) for v in some if _elsewhere(v, k, names)}
+            return frozenset(every) - _repeated(parts) - twice
+    return frozenset()
+
+
+def _elsewhere(variable: str, at: int, names: list[set[str]]) -> bool:
+    return any(variable in some for k, some in enumerate(names) if k != at)
+
+
+def _repeated(parts: tuple[Pattern, ...]) -> set[str]:
+    return {
+        str(event.variable)
+        for part in parts
+        for event in events_of(part)
+        if event.variable not in at_most_once(part)
+    }
+
+
+def repeats_only(pattern: Pattern, variable: str) -> bool:
+    """Whether the variable follows itself only inside of its own `V+`."""
+    positions = Positions.of(_unrepeated(pattern, variable))
+    labels = positions.labels
+    return not any(
+        labels[p] == variable == labels[q] and guards for (p, q), guards in positions.follow.items()
+    )
+
+
+def _unrepeated(pattern: Pattern, variable: str) -> Pattern:
+    match pattern:
+        case Repeat(body=Event(variable=name), low=low) if name == variable:
+            return replace(pattern, low=min(low, 1), high=1)
+        case Repeat(body=body):
+            return replace(pattern, body=_unrepeated(body, variable))
+        case Sequence(parts=parts) | Either(parts=parts):
+            return replace(pattern, parts=tuple(_unrepeated(part, variable) for part in parts))
+    return pattern
+
+
+def only_neighbours(pattern: Pattern, earlier: str, later: str) -> bool:
+    """Whether nothing can lie between the two, and the second never comes first."""
+    positions = Positions.of(pattern)
+    labels = positions.labels
+    following: dict[int, set[int]] = {}
+    for p, q in positions.follow:
+        following.setdefault(p, set()).add(q)
+    for start, name in enumerate(labels):
+        if name == later and _reaches(start, earlier, following, labels):
+            return False
+        if name != earlier:
+            continue
+        for step in following.get(start, ()):
+            if labels[step] != later and _reaches(step, later, following, labels):
+                return False
+    return True
+
+
+def _reaches(start: int, name: str, following: dict[int, set[int]], labels: list[str]) -> bool:
+    found, pending = {start}, [start]
+    while pending:
+        for step in following.get(pending.pop(), set()) - found:
+            if labels[step] == name:
+                return True
+            found.add(step)
+            pending.append(step)
+    return False

@@ -1,0 +1,78 @@
+"""SQL expressions of the trend language as conditions of the logic, where the logic has them."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from trendloom.acel import conditions as on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Named = Callable[[exp.Column], str]
+
+_COMPARE: dict[type[exp.Expr], on.Comparator] = {
+    exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+}  # fmt: skip
+_RECKON: dict[type[exp.Expr], on.Operator] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/",
+}  # fmt: skip
+
+
+class NotSaid(Exception):
+    """The logic has no words for a part of an expression."""
+
+
+def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
+    """`named` tells which attribute a column is."""
+    match tree:
+        case exp.Paren():
+            return condition_from(tree.this, named)
+        case exp.And():
+            return on.All(condition_from(tree.this, named), condition_from(tree.expression, named))
+        case exp.Or():
+            return on.Any(condition_from(tree.this, named), condition_from(tree.expression, named))
+        case exp.Not():
+            return on.Not(condition_from(tree.this, named))
+        case exp.Is() if isinstance(tree.expression, exp.Null):
+            return on.IsNull(_term(tree.this, named))
+        case exp.Between():
+            value = _term(tree.this, named)
+            low, high = _term(tree.args["low"], named), _term(tree.args["high"], named)
+            return on.All(on.Comparison(">=", value, low), on.Comparison("<=", value, high))
+        case exp.In() if tree.expressions and not tree.args.get("query"):
+            value = _term(tree.this, named)
+            each: list[on.Condition] = [
+                on.Comparison("=", value, _term(one, named)) for one in tree.expressions
+            ]
+            return reduce(on.Any, each)
+    if type(tree) in _COMPARE:
+        return on.Comparison(
+            _COMPARE[type(tree)], _term(tree.this, named), _term(tree.expression, named)
+        )
+    raise NotSaid(tree.sql())
+
+
+def _term(tree: exp.Expr, named: Named) -> on.Term:
+    match tree:
+        case exp.Paren():
+            return _term(tree.this, named)
+        case exp.Column():
+            return on.Attribute(named(tree))
+        case exp.Boolean():
+            return on.Literally(bool(tree.this))
+        case exp.Literal() if tree.is_string:
+            return on.Literally(str(tree.this))
+        case exp.Literal():
+            text = str(tree.this)
+            return on.Literally(int(text) if text.isdecimal() else float(text))
+        case exp.Neg():
+            return on.Negative(_term(tree.this, named))
+    if type(tree) in _RECKON:
+        return on.Arithmetic(
+            _RECKON[type(tree)], _term(tree.this, named), _term(tree.expression, named)
+        )
+    raise NotSaid(tree.sql())
