@@ -26,9 +26,9 @@ from trendloom.generators import generate
 from trendloom.generators.ridesharing import TYPES
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.execute import Sharing
-from trendloom.workload.hamlet.template import merge
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.execute import Sharing
+from trendloom.workloads.hamlet.template import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

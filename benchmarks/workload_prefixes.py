@@ -21,15 +21,15 @@ from benchmarks.harness import Figure, Samples, Size, at_least, at_most, take_tu
 from trendloom.engine.layout import Numbers
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
-from trendloom.workload.running import Columns, GroupRun
-from trendloom.workload.sharing import share
+from trendloom.workloads.running import Columns, GroupRun
+from trendloom.workloads.sharing import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import altair as alt
 
-    from trendloom.workload.sharing import Group
+    from trendloom.workloads.sharing import Group
 
 EVENTS = {Size.FULL: 2_000_000, Size.QUICK: 500_000, Size.TINY: 2_000}
 GROWTH = (5, 10, 25, 50, 100)

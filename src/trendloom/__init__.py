@@ -7,9 +7,7 @@ tl.run("RETURN COUNT(*) PATTERN Stock S+ WHERE S.price < NEXT(S).price", events,
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,17 +54,6 @@ _HOME = {
     "trends": "trendloom.api",
     "workload": "trendloom.several",
 }
-
-
-class _Package(ModuleType):
-    """Once a subpackage is loaded, Python gives its name to it. `workload` is the function's."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in _HOME or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -53,7 +53,7 @@ class Results(Mapping[str, Result]):
     @cached_property
     def union(self) -> Result:
         """All rows, query after query."""
-        from trendloom.workload.union import NAME, union
+        from trendloom.workloads.union import NAME, union
 
         groups = dict.fromkeys(name for one in self.values() for name in one.group_columns)
         values = dict.fromkeys(name for one in self.values() for name in one.value_columns)

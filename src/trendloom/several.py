@@ -18,7 +18,7 @@ from trendloom.results import Results
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trendloom.workload.sharing import Sharing
+    from trendloom.workloads.sharing import Sharing
 
 Asked: TypeAlias = "str | Query | TrendQuery"
 
@@ -136,12 +136,12 @@ class Workload:
 
     def explain(self, format: str = "text", *, mode: str = "dynamic") -> str:  # noqa: A002
         """Who shares what with whom, and why others do not: "text", "json" or "mermaid"."""
-        from trendloom.workload.explain import explain
+        from trendloom.workloads.explain import explain
 
         return explain(self._sharing(mode), format)
 
     def _sharing(self, mode: str) -> Sharing:
-        from trendloom.workload.sharing import MODES, share
+        from trendloom.workloads.sharing import MODES, share
 
         one_of("mode", mode, MODES)
         if mode not in self._shared:
@@ -182,7 +182,7 @@ def workload(queries: Mapping[str, Asked] | Iterable[Asked] | str | Path) -> Wor
 
 
 def _from_folder(folder: str | Path) -> dict[str, TrendQuery]:
-    from trendloom.workload.reading import read_folder, read_text
+    from trendloom.workloads.reading import read_folder, read_text
 
     files = read_folder(folder)
     texts: dict[str, str] = {}

@@ -18,9 +18,9 @@ from trendloom.language import Semantics, to_text
 from trendloom.testing import same_rows
 from trendloom.testing.compare import group_columns
 from trendloom.testing.workloads import WorkloadCase, workloads
-from trendloom.workload import codes
-from trendloom.workload.run import MergedEvaluator
-from trendloom.workload.running import GroupRun
+from trendloom.workloads import codes
+from trendloom.workloads.run import MergedEvaluator
+from trendloom.workloads.running import GroupRun
 
 if TYPE_CHECKING:
     import pyarrow as pa

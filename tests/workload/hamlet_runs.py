@@ -12,11 +12,11 @@ from trendloom.engine.run import Run
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.execute import Sharing
-from trendloom.workload.hamlet.metrics import Metrics
-from trendloom.workload.hamlet.run import SharedRun
-from trendloom.workload.hamlet.template import merge
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.execute import Sharing
+from trendloom.workloads.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.run import SharedRun
+from trendloom.workloads.hamlet.template import merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.plan import Plan
-    from trendloom.workload.hamlet.template import Group
+    from trendloom.workloads.hamlet.template import Group
 
 Rows = list[dict[str, Any]]
 

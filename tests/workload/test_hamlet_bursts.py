@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from against_oracle import examples
 from trendloom.kernels.burst_choice import Costs
 from trendloom.testing import naive, same_rows
-from trendloom.workload.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.benefit import Mode
 
 EAGER = Costs(event=1.0, column=0.1, snapshot=2.0, query=0.1, alone=1.0)
 """So that small bursts are shared too, some by some."""

@@ -13,7 +13,7 @@ from hamlet_runs import alone, join, planned, together
 from trendloom.api import run
 from trendloom.kernels.burst_choice import Costs, choose
 from trendloom.testing import same_rows, stream
-from trendloom.workload.hamlet.benefit import (
+from trendloom.workloads.hamlet.benefit import (
     BurstFacts,
     Mode,
     benefit,
@@ -21,7 +21,7 @@ from trendloom.workload.hamlet.benefit import (
     non_shared,
     shared,
 )
-from trendloom.workload.hamlet.template import merge
+from trendloom.workloads.hamlet.template import merge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hamlet_runs import planned
 
-from trendloom.workload.hamlet import calibration
-from trendloom.workload.hamlet.measuring import calibrate
-from trendloom.workload.hamlet.picture import describe, mermaid
-from trendloom.workload.hamlet.template import merge
+from trendloom.workloads.hamlet import calibration
+from trendloom.workloads.hamlet.measuring import calibrate
+from trendloom.workloads.hamlet.picture import describe, mermaid
+from trendloom.workloads.hamlet.template import merge
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ import pytest
 
 import trendloom as tl
 from trendloom.language import Semantics
-from trendloom.workload.family import member_of
-from trendloom.workload.merging import Merged, merge
-from trendloom.workload.scan import SharedScan
+from trendloom.workloads.family import member_of
+from trendloom.workloads.merging import Merged, merge
+from trendloom.workloads.scan import SharedScan
 
 EXAMPLE_6 = {
     "Q1": "SEQ(VKindle, BKindle, VCase, BCase)",

@@ -245,7 +245,7 @@ def test_progress_comes_to_its_end() -> None:
 
 
 def test_the_package_s_name_stays_the_function_s() -> None:
-    import trendloom.workload.sharing  # noqa: F401
+    import trendloom.workloads.sharing  # noqa: F401
 
     assert callable(tl.workload)
 

@@ -20,8 +20,8 @@ from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.dress import dressed
 from trendloom.hosts.scan.projection import check_letters
-from trendloom.workload.running import Columns, GroupRun
-from trendloom.workload.sharing import share
+from trendloom.workloads.running import Columns, GroupRun
+from trendloom.workloads.sharing import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trendloom.hosts.local.host import Progress
     from trendloom.hosts.local.sources import Source
     from trendloom.plan.plan import Plan
-    from trendloom.workload.sharing import Group, Sharing
+    from trendloom.workloads.sharing import Group, Sharing
 
 _serial = itertools.count()
 

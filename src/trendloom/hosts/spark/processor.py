@@ -19,7 +19,7 @@ from trendloom.errors import LimitError, StateError
 from trendloom.hosts.spark.blobs import from_blob
 from trendloom.hosts.spark.rowgroups import open_path
 from trendloom.language.printer import to_text
-from trendloom.workload.union import with_name
+from trendloom.workloads.union import with_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from trendloom.workload.union import NAME, joint_schema
+from trendloom.workloads.union import NAME, joint_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def union(frames: Mapping[str, DataFrame]) -> DataFrame:
-    """As `trendloom.workload.union` does it for tables."""
+    """As `trendloom.workloads.union` does it for tables."""
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import to_arrow_schema
 

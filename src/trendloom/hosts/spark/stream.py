@@ -25,7 +25,7 @@ from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.session import check_overflow, check_state_store, session_of
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
-from trendloom.workload.union import joint_schema
+from trendloom.workloads.union import joint_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

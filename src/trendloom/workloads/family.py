@@ -16,13 +16,13 @@ from trendloom.language.nodes import Aggregate, CountWindow, Semantics, TimeWind
 from trendloom.pattern.automaton import Automaton
 from trendloom.plan.plan import Grain, Part, Plan
 from trendloom.plan.scan import Scan
-from trendloom.workload.merging import Member, Merged, merge
-from trendloom.workload.scan import letter_key
+from trendloom.workloads.merging import Member, Merged, merge
+from trendloom.workloads.scan import letter_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from trendloom.workload.scan import SharedScan
+    from trendloom.workloads.scan import SharedScan
 
 MOST_LETTERS = 64
 """Of a family: its events' letters are one mask."""

@@ -9,7 +9,7 @@ from trendloom.pattern.picture import escaped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trendloom.workload.hamlet.template import Group, SharedKleene, Template
+    from trendloom.workloads.hamlet.template import Group, SharedKleene, Template
 
 STYLE = "fill:#fde68a,stroke:#b45309,color:#111"
 FEW = 6

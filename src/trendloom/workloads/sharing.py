@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trendloom.workload.costs import cost
-from trendloom.workload.family import MOST_LETTERS, Family, kind_of, letters_of, why_alone
-from trendloom.workload.scan import SharedScan
+from trendloom.workloads.costs import cost
+from trendloom.workloads.family import MOST_LETTERS, Family, kind_of, letters_of, why_alone
+from trendloom.workloads.scan import SharedScan
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import TimeWindow
 from trendloom.pattern.automaton import START
-from trendloom.workload.hamlet.joint import MAX_LETTERS, Joint, letter_key, letters_of
-from trendloom.workload.hamlet.member import Member, member_of
+from trendloom.workloads.hamlet.joint import MAX_LETTERS, Joint, letter_key, letters_of
+from trendloom.workloads.hamlet.member import Member, member_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

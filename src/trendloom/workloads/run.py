@@ -17,8 +17,8 @@ from trendloom.engine.setting import Setting
 from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.engine.turnover import part_turnover
 from trendloom.plan.plan import WindowStrategy
-from trendloom.workload.codes import Codes
-from trendloom.workload.family import ANY, Family
+from trendloom.workloads.codes import Codes
+from trendloom.workloads.family import ANY, Family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from trendloom.engine.slots import Slots, State
     from trendloom.engine.windows import Runs
     from trendloom.kernels.table import Table
-    from trendloom.workload.family import LaneNames
-    from trendloom.workload.lens import Lens
+    from trendloom.workloads.family import LaneNames
+    from trendloom.workloads.lens import Lens
 
     Ints = NDArray[np.int64]
 

@@ -19,13 +19,13 @@ from trendloom.engine.setting import Setting
 from trendloom.engine.windows import Windows
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, fold_bursts
 from trendloom.kernels.scaled import RADIX
-from trendloom.workload.hamlet import calibration
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.bursts import Classes, cut, decide
-from trendloom.workload.hamlet.found import as_slots, overlap
-from trendloom.workload.hamlet.metrics import Metrics
-from trendloom.workload.hamlet.net import wire
-from trendloom.workload.hamlet.pairs import fold_pairs_of
+from trendloom.workloads.hamlet import calibration
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.bursts import Classes, cut, decide
+from trendloom.workloads.hamlet.found import as_slots, overlap
+from trendloom.workloads.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.net import wire
+from trendloom.workloads.hamlet.pairs import fold_pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from trendloom.engine.slots import Slots
     from trendloom.engine.windows import Runs
     from trendloom.kernels.burst_choice import Costs
-    from trendloom.workload.hamlet.joint import Joint
-    from trendloom.workload.hamlet.net import Wiring
-    from trendloom.workload.hamlet.template import Group
+    from trendloom.workloads.hamlet.joint import Joint
+    from trendloom.workloads.hamlet.net import Wiring
+    from trendloom.workloads.hamlet.template import Group
 
     Ints = NDArray[np.int64]
 

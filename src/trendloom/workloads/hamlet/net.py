@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.workload.hamlet.joint import Joint
-    from trendloom.workload.hamlet.member import Member
+    from trendloom.workloads.hamlet.joint import Joint
+    from trendloom.workloads.hamlet.member import Member
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.errors import TrendloomError, WorkloadError
-from trendloom.workload.lens import Lens
-from trendloom.workload.run import MergedEvaluator, MergedRun, MergedSetting, MergedView
+from trendloom.workloads.lens import Lens
+from trendloom.workloads.run import MergedEvaluator, MergedRun, MergedSetting, MergedView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from trendloom.plan.plan import Plan
-    from trendloom.workload.family import Family
-    from trendloom.workload.sharing import Group
+    from trendloom.workloads.family import Family
+    from trendloom.workloads.sharing import Group
 
 
 @dataclass(frozen=True)

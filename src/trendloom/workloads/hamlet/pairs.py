@@ -21,10 +21,10 @@ from trendloom.kernels.burst_pairs import fold_pairs
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE
 from trendloom.kernels.scaled import RADIX
 from trendloom.plan.pairs import Op
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.bursts import Classes, changes, cut
-from trendloom.workload.hamlet.found import as_slots
-from trendloom.workload.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.bursts import Classes, changes, cut
+from trendloom.workloads.hamlet.found import as_slots
+from trendloom.workloads.hamlet.metrics import Metrics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from trendloom.engine.slots import Slots
     from trendloom.engine.windows import Runs
     from trendloom.kernels.burst_pieces import Pieces
-    from trendloom.workload.hamlet.execute import Sharing
-    from trendloom.workload.hamlet.net import Wiring
+    from trendloom.workloads.hamlet.execute import Sharing
+    from trendloom.workloads.hamlet.net import Wiring
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -18,10 +18,10 @@ from trendloom.engine.chunk import make_chunk
 from trendloom.kernels.burst_choice import Costs
 from trendloom.language import parse
 from trendloom.plan.planner import plan
-from trendloom.workload.hamlet import calibration
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.execute import Sharing
-from trendloom.workload.hamlet.template import merge
+from trendloom.workloads.hamlet import calibration
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.execute import Sharing
+from trendloom.workloads.hamlet.template import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import numpy as np
 from trendloom.kernels.burst_choice import choose_all
 from trendloom.kernels.burst_net import BIT
 from trendloom.kernels.burst_pieces import cut_pieces
-from trendloom.workload.hamlet.benefit import Mode
-from trendloom.workload.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trendloom.engine.windows import Runs
     from trendloom.kernels.burst_choice import Costs
     from trendloom.kernels.burst_pieces import Pieces
-    from trendloom.workload.hamlet.net import Wiring
+    from trendloom.workloads.hamlet.net import Wiring
 
     Words = NDArray[np.uint64]
 

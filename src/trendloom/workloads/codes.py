@@ -15,8 +15,8 @@ from trendloom.engine.arrow import from_numpy, read_only, to_numpy
 from trendloom.engine.program import compile_table
 from trendloom.errors import LimitError
 from trendloom.kernels.program import NEXT
-from trendloom.workload.family import ANY
-from trendloom.workload.scan import WORD
+from trendloom.workloads.family import ANY
+from trendloom.workloads.scan import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.kernels.table import Table
-    from trendloom.workload.merging import Merged
+    from trendloom.workloads.merging import Merged
 
 MOST_CODES = 1 << 16
 

@@ -17,7 +17,7 @@ from trendloom.engine.groups import Groups
 from trendloom.engine.run import last_point
 from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.plan.plan import WindowStrategy
-from trendloom.workload.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trendloom.engine.harvest import Harvest
     from trendloom.engine.setting import Setting
     from trendloom.engine.windows import Runs, Windows
-    from trendloom.workload.hamlet.execute import Sharing
+    from trendloom.workloads.hamlet.execute import Sharing
 
 
 @dataclass

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.plan.explaining.wording import canonical
-from trendloom.workload.costs import cost, table_of
-from trendloom.workload.family import Family, kind_of, why_alone
-from trendloom.workload.sharing import shares
+from trendloom.workloads.costs import cost, table_of
+from trendloom.workloads.family import Family, kind_of, why_alone
+from trendloom.workloads.sharing import shares
 
 if TYPE_CHECKING:
-    from trendloom.workload.sharing import Group, Sharing
+    from trendloom.workloads.sharing import Group, Sharing
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from trendloom.errors import one_of
 from trendloom.pattern.automaton import Accept, Automaton, State
 from trendloom.pattern.picture import Drawing, to_mermaid
-from trendloom.workload.facts import cell_names, gather
+from trendloom.workloads.facts import cell_names, gather
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trendloom.workload.facts import FamilyFacts, GroupFacts, WorkloadFacts
-    from trendloom.workload.family import Family
-    from trendloom.workload.sharing import Sharing
+    from trendloom.workloads.facts import FamilyFacts, GroupFacts, WorkloadFacts
+    from trendloom.workloads.family import Family
+    from trendloom.workloads.sharing import Sharing
 
 FORMATS = ("text", "json", "mermaid")
 WIDTH = 100

@@ -14,7 +14,7 @@ from trendloom.pattern.automaton import START
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trendloom.workload.family import Family
+    from trendloom.workloads.family import Family
 
 # Nanoseconds, measured on a core of an AMD EPYC that had other work beside: ratios matter only.
 VIEW = 8.0
