@@ -8,6 +8,7 @@ import pytest
 
 import trendloom as tl
 from trendloom.language import Semantics
+from trendloom.testing import stream
 from trendloom.workloads.family import member_of
 from trendloom.workloads.merging import Merged, merge
 from trendloom.workloads.scan import SharedScan
@@ -82,6 +83,16 @@ def test_next_match_keeps_cells_apart_that_go_on_differently() -> None:
     assert chain.folding.cells == 4 + 3
     close = merged("SEQ(A, B)", "SEQ(A, C)", semantics=Semantics.CONTIGUOUS.value)
     assert close.folding.cells == 3 + 2
+
+
+@pytest.mark.parametrize("mode", ["always", "never"])
+def test_an_end_that_another_query_goes_on_from_is_still_consumed(mode: str) -> None:
+    """The B of the first query ends there; the D's of the second take it once only."""
+    queries = [
+        f"RETURN COUNT(*) AS n PATTERN {p} SEMANTICS next" for p in ("SEQ(A, B)", "SEQ(A, B, D)")
+    ]
+    results = tl.workload(queries).run(stream("a1 b2 d3 d4"), time="time", type="type", mode=mode)
+    assert [one.rows()[0]["n"] for one in results.values()] == [1, 1]
 
 
 def alone(*queries: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from trendloom.errors import LimitError
-from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence
+from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence, events_of
 from trendloom.testing.oracle import naive
 from trendloom.testing.shapes import TYPES, name, patterns
 from trendloom.testing.strategies import ALL_WINDOWS, TIEBREAK, queries, streams, windows
@@ -32,6 +32,9 @@ class WorkloadCase:
 def _siblings(draw: st.DrawFn, prefix: tuple[Pattern, ...], allow_negation: bool) -> Pattern:
     """A pattern that begins with a part of the prefix."""
     taken = prefix[: draw(st.integers(1, len(prefix)))]
+    if len(taken) > 1 and draw(st.integers(0, 2)) == 2:
+        # Of two such queries, one ends where the other goes on.
+        return name(Sequence(taken), reuse=False)
     tail = draw(patterns(max_events=2, max_depth=1, allow_negation=allow_negation))
     return name(Sequence((*taken, tail)), reuse=False)
 
@@ -60,7 +63,9 @@ def workloads(
     common_semantics = draw(st.sampled_from(semantics))
     siblings = _siblings(prefix, knobs.get("allow_negation", True))
     made: dict[str, Query] = {}
-    for number in range(draw(st.integers(min_queries, max_queries))):
+    # Drawn by hand: hypothesis likes few queries and few events, which have little in common.
+    counts = [n for n in (3, 4, 4, 5, 2, 6, 7, 8) if min_queries <= n <= max_queries]
+    for number in range(draw(st.sampled_from(counts))):
         kind = draw(st.sampled_from(("sibling",) * 4 + ("stranger",)))
         if kind == "stranger":
             query = draw(queries(semantics=semantics, **knobs))
@@ -70,7 +75,8 @@ def workloads(
         made[f"q{number + 1}"] = query
     tiebreak = TIEBREAK if draw(st.integers(0, 3)) == 3 else None
     size = min(max_size, 6) if any(isinstance(q.pattern, Both) for q in made.values()) else max_size
-    events = draw(streams(max_size=size, tiebreak=tiebreak is not None))
+    named = tuple(event.type for part in prefix for event in events_of(part)) * 2
+    events = draw(streams(types=(*named, *TYPES), max_size=size, tiebreak=tiebreak is not None))
     while True:
         try:
             rows = {

@@ -56,12 +56,13 @@ def _summary(together: int) -> str:
 def _group(number: int, group: GroupFacts) -> Iterator[str]:
     by = ", ".join(group.partition_by) or "nothing"
     yield f"Scan {number}, partitioned by {by}: {', '.join(group.queries)}"
-    yield (
-        f"  conditions  {group.conditions} evaluated once per row"
-        f" ({group.conditions_alone} if each query had its own scan)"
-    )
-    if group.operands_alone:
-        yield f"  attributes  {group.operands} delivered ({group.operands_alone} if …)"
+    for what, here, apart in (
+        ("conditions", group.conditions, group.conditions_alone),
+        ("attributes", group.operands, group.operands_alone),
+    ):
+        if apart:
+            rest = f"({apart} if each query had its own scan)"
+            yield f"  {what}  {here} evaluated once per row {rest}"
     for family in group.families:
         yield from _family(family)
     for alone in group.alone:

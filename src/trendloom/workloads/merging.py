@@ -103,14 +103,16 @@ def merge(members: Sequence[Member], semantics: Semantics, *, steps: bool = Fals
     """In the order of the members; equal cells of one member become one, too."""
     seen = [_cells(member, semantics) for member in members]
     incoming = [_incoming(member) for member in members]
-    block = _refine(seen, incoming)
-    if semantics is not Semantics.ANY:
-        block = _without_idle_ends(block, seen, incoming)
+    refined = _refine(seen, incoming)
+    instead = {} if semantics is Semantics.ANY else _idle_ends(refined, seen, incoming)
+    block = _numbered([[instead.get(number, number) for number in row] for row in refined])
     blocks = tuple(tuple(numbers) for numbers in block)
     chosen: dict[int, tuple[int, int]] = {}
     for m, numbers in enumerate(blocks):
         for cell, number in enumerate(numbers):
-            chosen.setdefault(number, (m, cell))
+            # An idle end does not know what happens to the trends of the cell it goes with.
+            if refined[m][cell] not in instead:
+                chosen.setdefault(number, (m, cell))
 
     names = tuple(dict.fromkeys(name for member in members for name in member.names))
     letters = tuple(dict.fromkeys(letter for member in members for letter in member.letters))
@@ -199,11 +201,11 @@ def _refine(seen: list[list[_Cell]], incoming: list[list[list[int]]]) -> list[li
         blocks = _numbered(keys)
 
 
-def _without_idle_ends(
+def _idle_ends(
     blocks: list[list[int]], seen: list[list[_Cell]], incoming: list[list[list[int]]]
-) -> list[list[int]]:
+) -> dict[int, int]:
     """What was finished is added up as it enters a cell: an end that nobody leaves needs none of
-    its own where another takes in the same trends, whatever happens to them there."""
+    its own where another cell takes in the same trends, whatever happens to them there."""
     left = {
         numbers[source]
         for numbers, into in zip(blocks, incoming, strict=True)
@@ -211,18 +213,16 @@ def _without_idle_ends(
         for source in sources
     }
     entered: dict[Hashable, int] = {}
-    instead: dict[int, int] = {}
-    keys: list[tuple[int, Hashable]] = []
+    ends: dict[int, Hashable] = {}
     for numbers, cells, into in zip(blocks, seen, incoming, strict=True):
         for number, cell, sources in zip(numbers, cells, into, strict=True):
             taken = tuple(sorted(numbers[source] for source in sources))
-            keys.append((number, (cell.variable, cell.begins, taken)))
+            key = cell.variable, cell.begins, taken
             if number in left:
-                entered.setdefault(keys[-1][1], number)
-    for number, key in keys:
-        if number not in left:
-            instead[number] = entered.setdefault(key, number)
-    return _numbered([[instead.get(number, number) for number in row] for row in blocks])
+                entered.setdefault(key, number)
+            else:
+                ends[number] = key
+    return {number: entered[key] for number, key in ends.items() if key in entered}
 
 
 def _numbered(keys: Sequence[Sequence[Hashable]]) -> list[list[int]]:

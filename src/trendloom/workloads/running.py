@@ -72,11 +72,12 @@ class _Together:
 class GroupRun:
     """Feed it the shared scan's batches, then take a table per query."""
 
-    def __init__(self, group: Group, columns: Columns) -> None:
+    def __init__(self, group: Group, columns: Columns, queries: int = 0) -> None:
+        """`queries`: how many the workload has, for errors to tell."""
         exact = columns.numbers is Numbers.EXACT
         families = () if exact else group.families
         alone = dict(group.plans) if exact else group.alone
-        self._queries = len(group.plans)
+        self._queries = max(queries, len(group.plans))
         self._runners: list[Runner] = [
             *(_together(family, columns) for family in families),
             *(_alone(name, plan, group, columns) for name, plan in alone.items()),

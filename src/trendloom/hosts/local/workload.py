@@ -44,6 +44,7 @@ class _Call:
     threads: int
     progress: Progress | None
     passes: int
+    queries: int
 
 
 def run_workload(
@@ -79,7 +80,7 @@ def run_workload(
             _each(plans, lambda plan: check_attributes(source, plan.scan.attributes))
         if source.is_text and len(sharing.groups) > 1:
             source = _staged(source, plans, [time, type, tiebreak])
-        call = _Call(words, numbers, cores, progress, len(sharing.groups))
+        call = _Call(words, numbers, cores, progress, len(sharing.groups), len(plans))
         outcomes: dict[str, Outcome] = {}
         for turn, group in enumerate(sharing.groups):
             outcomes |= _run_group(source, group, call, turn)
@@ -97,7 +98,8 @@ def _run_group(source: Source, group: Group, call: _Call, turn: int) -> dict[str
     with batches:
         _each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
         types = batches.operand_types, batches.partition_types
-        run = GroupRun(group, Columns(*types, axis.nanoseconds, call.numbers, call.threads))
+        columns = Columns(*types, axis.nanoseconds, call.numbers, call.threads)
+        run = GroupRun(group, columns, call.queries)
         done, total = 0, batches.total_rows
         for batch in batches:
             run.push(batch)
