@@ -28,7 +28,7 @@ def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("load", LOADS, ids=IDS)
-@examples(25)
+@examples(18)
 @given(data=st.data(), events=streams())
 def test_every_mode_is_each_query_alone(load: Any, data: st.DataObject, events: Rows) -> None:
     queries = data.draw(load)

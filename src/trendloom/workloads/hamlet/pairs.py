@@ -55,29 +55,33 @@ class _Facts:
     """[window, letter]."""
 
     @classmethod
-    def of(cls, pieces: Pieces, runs: Runs, kind: int) -> _Facts:
+    def of(cls, pieces: Pieces, runs: Runs, kind: int, letters: int = 0) -> _Facts:
+        """`letters` are those to tell the unique snapshots of."""
         first = np.searchsorted(pieces.lo, runs.lo)
         last = np.searchsorted(pieces.hi, runs.hi)
         # Mixed time points may hold events of E too, each of them a graphlet and a snapshot.
         mine, mixed = pieces.kind == kind, pieces.kind == -1
         size = pieces.hi - pieces.lo
         begins = mine & np.append(True, ~mine[:-1])
-        unique = np.zeros((len(pieces.lo), 64), np.int32)
-        unique[pieces.row >= 0] = pieces.unique
-        unique[~mine] = 0
 
-        def between(values: NDArray[np.int64] | NDArray[np.int32]) -> Ints:
-            sums = np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
+        def between(values: Ints) -> Ints:
+            sums = np.append(0, np.cumsum(values))
             found: Ints = sums[last + 1] - sums[first]
             return found
 
+        unique = np.zeros((len(first), 64), np.int32)
+        told = np.flatnonzero(pieces.row >= 0)
+        for bit in (bit for bit in range(64) if letters >> bit & 1):
+            of_bit = np.zeros(len(pieces.lo), np.int64)
+            of_bit[told] = pieces.unique[pieces.row[told], bit]
+            unique[:, bit] = between(np.where(mine, of_bit, 0))
         return cls(
             first,
             last,
             between(np.where(mine | mixed, size, 0)),
             between(begins + 2 * np.where(mixed, size, 0)) + 1,
             between(np.where(mine, pieces.snapshots, 0)),
-            between(unique).astype(np.int32),
+            unique,
         )
 
 
@@ -164,7 +168,7 @@ class _Lot:
             chosen[:] = could
         elif self.sharing.mode is Mode.DYNAMIC and could:
             pieces = cut(self.chunk, self.words & wiring.letters, [self.runs], wiring, by)
-            facts = _Facts.of(pieces, self.runs, kind)
+            facts = _Facts.of(pieces, self.runs, kind, int(could))
             started = time.perf_counter()
             chosen = choose_windows(
                 self.sharing.costs[1], facts.events, facts.graphlets, facts.snapshots,
