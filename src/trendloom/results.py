@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
+    from trendloom.workloads.hamlet.metrics import Metrics
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Results(Mapping[str, Result]):
@@ -34,6 +36,8 @@ class Results(Mapping[str, Result]):
     """Rows without a time that were left out, as asked."""
     elapsed: float = field(compare=False)
     """Seconds."""
+    metrics: Metrics = field(compare=False)
+    """What sharing of bursts did: how many, snapshots, events processed once, time of decisions."""
 
     def __getitem__(self, name: str) -> Result:
         try:

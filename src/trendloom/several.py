@@ -94,8 +94,9 @@ class Workload:
     ) -> Results:
         """The rows that each query has alone, in one pass over the events.
 
-        All but `mode` as for `trendloom.run`. Queries with common prefixes are run as one where
-        that is cheaper ("dynamic"), wherever they can be ("always"), or not ("never").
+        All but `mode` as for `trendloom.run`. Queries with common prefixes are run as one, and
+        those with a common Kleene sub-pattern share its bursts, where that is cheaper ("dynamic"),
+        wherever they can ("always"), or not ("never").
         """
         from trendloom.engine.layout import Numbers
         from trendloom.hosts.local.workload import run_workload
@@ -104,7 +105,7 @@ class Workload:
         one_of("bad_rows", bad_rows, BAD_ROWS)
         check_threads(threads)
         started = clock.perf_counter()
-        outcomes = run_workload(
+        outcomes, metrics = run_workload(
             self._sharing(mode),
             events,
             time=time,
@@ -132,7 +133,7 @@ class Workload:
             )
         some = next(iter(outcomes.values()))
         ordered = {name: results[name] for name in self.queries}
-        return Results(ordered, some.events, some.dropped_rows, elapsed)
+        return Results(ordered, some.events, some.dropped_rows, elapsed, metrics)
 
     def explain(self, format: str = "text", *, mode: str = "dynamic") -> str:  # noqa: A002
         """Who shares what with whom, and why others do not: "text", "json" or "mermaid"."""

@@ -15,7 +15,7 @@ from trendloom.workloads.facts import cell_names, gather
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trendloom.workloads.facts import FamilyFacts, GroupFacts, WorkloadFacts
+    from trendloom.workloads.facts import BurstFacts, FamilyFacts, GroupFacts, WorkloadFacts
     from trendloom.workloads.family import Family
     from trendloom.workloads.sharing import Sharing
 
@@ -35,7 +35,11 @@ def explain(sharing: Sharing, format: str = "text") -> str:  # noqa: A002
 
 
 def _text(facts: WorkloadFacts) -> str:
-    together = sum(len(f.queries) for group in facts.groups for f in group.families)
+    together = sum(
+        sum(len(family.queries) for family in group.families)
+        + sum(len(bursts.queries) for bursts in group.bursts)
+        for group in facts.groups
+    )
     scans, queries = len(facts.groups), len(facts.queries)
     paragraphs = [
         [
@@ -65,6 +69,8 @@ def _group(number: int, group: GroupFacts) -> Iterator[str]:
             yield f"  {what}  {here} evaluated once per row {rest}"
     for family in group.families:
         yield from _family(family)
+    for bursts in group.bursts:
+        yield from _bursts(bursts)
     for alone in group.alone:
         yield f"  alone       {alone.query}: {alone.because}"
 
@@ -84,6 +90,15 @@ def _family(family: FamilyFacts) -> Iterator[str]:
         yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
 
+def _bursts(bursts: BurstFacts) -> Iterator[str]:
+    yield f"  in bursts   {', '.join(bursts.queries)}"
+    for one in bursts.kleene:
+        words = f"{one.type}+ shared by {', '.join(one.queries)}"
+        if one.between is not None:
+            words += f", each event and the next: {one.between}"
+        yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+
+
 def _some(count: int, thing: str) -> str:
     many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
     return f"{count:,} {thing if count == 1 else many}"
@@ -92,8 +107,10 @@ def _some(count: int, thing: str) -> str:
 def _picture(sharing: Sharing) -> str:
     drawings = [_drawing(family) for group in sharing.groups for family in group.families]
     for group in sharing.groups:
-        for name, plan in group.alone.items():
-            drawings += [Drawing(part.automaton, title=name) for part in plan.parts]
+        # Who shares bursts has an automaton of its own still.
+        for name, plan in group.plans.items():
+            if not any(name in family.plans for family in group.families):
+                drawings += [Drawing(part.automaton, title=name) for part in plan.parts]
     return to_mermaid(drawings)
 
 

@@ -11,7 +11,7 @@ from trendloom.workloads.family import Family, kind_of, why_alone
 from trendloom.workloads.sharing import shares
 
 if TYPE_CHECKING:
-    from trendloom.workloads.sharing import Group, Sharing
+    from trendloom.workloads.sharing import Bursts, Group, Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,24 @@ class FamilyFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class KleeneFacts:
+    """E+ of several queries, whose bursts they may share."""
+
+    type: str
+    queries: tuple[str, ...]
+    between: str | None
+    """The condition between an event and the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class BurstFacts:
+    """Queries that are run in one pass, sharing bursts where that pays."""
+
+    queries: tuple[str, ...]
+    kleene: tuple[KleeneFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AloneFacts:
     """A query that shares the scan only."""
 
@@ -60,6 +78,7 @@ class GroupFacts:
     operands: int
     operands_alone: int
     families: tuple[FamilyFacts, ...]
+    bursts: tuple[BurstFacts, ...]
     alone: tuple[AloneFacts, ...]
 
 
@@ -91,6 +110,7 @@ def _group(group: Group, mode: str) -> GroupFacts:
         len(group.shared.scan.operands),
         sum(len(scan.operands) for scan in scans),
         tuple(_family(family) for family in group.families),
+        tuple(_bursts(one) for one in group.bursts),
         tuple(AloneFacts(name, _because(name, group, mode)) for name in group.alone),
     )
 
@@ -111,6 +131,17 @@ def _family(family: Family) -> FamilyFacts:
         table.lanes,
         round(cost(family), 1),
         round(sum(map(cost, alone)), 1),
+    )
+
+
+def _bursts(bursts: Bursts) -> BurstFacts:
+    name = dict(zip(bursts.template.queries, bursts.names, strict=True))
+    return BurstFacts(
+        bursts.names,
+        tuple(
+            KleeneFacts(one.type, tuple(name[k] for k in one.queries), one.adjacent)
+            for one in bursts.template.kleene
+        ),
     )
 
 

@@ -4,25 +4,59 @@
 2. Of a group, queries of one kind (`kind_of`) that fold are candidates for one run.
 3. A candidate joins the family where it saves most, if it saves anything ("dynamic"); wherever it
    has a prefix in common ("always"); or none ("never").
+4. Queries that are left and have a Kleene sub-pattern in common share its bursts (`hamlet`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost
 from trendloom.workloads.family import MOST_LETTERS, Family, kind_of, letters_of, why_alone
+from trendloom.workloads.hamlet.benefit import Mode
+from trendloom.workloads.hamlet.template import merge
 from trendloom.workloads.scan import SharedScan
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from trendloom.plan.plan import Plan
+    from trendloom.workloads.hamlet.template import Group as Template
 
 MODES = ("dynamic", "always", "never")
 MOST_CELLS = 512
 """Of a family: a vector of them is looked at per window."""
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Queries that share bursts of their Kleene sub-patterns, decided burst by burst."""
+
+    names: tuple[str, ...]
+    template: Template
+    shared: SharedScan
+    mode: Mode
+
+    @property
+    def letters(self) -> tuple[int, ...]:
+        """The shared letter of each letter of the template's own scan."""
+        return self._places(self.template.joint.letters, self.shared.letters_of)
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        return self._places(self.template.joint.operands, self.shared.operands_of)
+
+    def _places(
+        self, own: Sequence[tuple[int, ...]], shared: Callable[[Plan], tuple[int, ...]]
+    ) -> tuple[int, ...]:
+        found = {
+            joint: place
+            for member, numbers in zip(self.template.members, own, strict=True)
+            for joint, place in zip(numbers, shared(member.plan), strict=True)
+        }
+        return tuple(found[joint] for joint in range(len(found)))
 
 
 @dataclass(frozen=True)
@@ -32,10 +66,12 @@ class Group:
     plans: Mapping[str, Plan]
     shared: SharedScan
     families: tuple[Family, ...]
+    bursts: tuple[Bursts, ...] = ()
 
     @property
     def alone(self) -> dict[str, Plan]:
         together = {name for family in self.families for name in family.plans}
+        together |= {name for bursts in self.bursts for name in bursts.names}
         return {name: plan for name, plan in self.plans.items() if name not in together}
 
 
@@ -63,7 +99,21 @@ def _group(plans: Mapping[str, Plan], mode: str) -> Group:
             one = Family.of(name, plan, shared)
             _join(kinds.setdefault(kind_of(plan), []), one, mode)
     families = [family for found in kinds.values() for family in found if len(family.plans) > 1]
-    return Group(plans, shared, tuple(families))
+    group = Group(plans, shared, tuple(families))
+    return group if mode == "never" else replace(group, bursts=_bursts(group, Mode(mode)))
+
+
+def _bursts(group: Group, mode: Mode) -> tuple[Bursts, ...]:
+    """Events of open windows wait, so queries without windows, which have all of them, do not."""
+    names, plans = [], []
+    for name, plan in group.alone.items():
+        if plan.strategy is WindowStrategy.SLIDING:
+            names.append(name)
+            plans.append(plan)
+    return tuple(
+        Bursts(tuple(names[k] for k in one.queries), one, group.shared, mode)
+        for one in merge(plans).groups
+    )
 
 
 def _join(families: list[Family], one: Family, mode: str) -> None:

@@ -20,6 +20,7 @@ from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.dress import dressed
 from trendloom.hosts.scan.projection import check_letters
+from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.running import Columns, GroupRun
 from trendloom.workloads.sharing import share
 
@@ -60,8 +61,11 @@ def run_workload(
     bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
     threads: int | None = None,
-) -> dict[str, Outcome]:
-    """Every query's rows; an error of any query's columns is told before anything is sorted."""
+) -> tuple[dict[str, Outcome], Metrics]:
+    """Every query's rows, and what sharing of bursts did.
+
+    An error of any query's columns is told before anything is sorted.
+    """
     words: dict[str, Any] = {
         "time": time,
         "type": type,
@@ -82,18 +86,24 @@ def run_workload(
             source = _staged(source, plans, [time, type, tiebreak])
         call = _Call(words, numbers, cores, progress, len(sharing.groups), len(plans))
         outcomes: dict[str, Outcome] = {}
+        metrics = Metrics()
         for turn, group in enumerate(sharing.groups):
-            outcomes |= _run_group(source, group, call, turn)
-        return {name: outcomes[name] for name in plans}
+            found, shared = _run_group(source, group, call, turn)
+            outcomes |= found
+            metrics += shared
+        return {name: outcomes[name] for name in plans}, metrics
 
 
-def _run_group(source: Source, group: Group, call: _Call, turn: int) -> dict[str, Outcome]:
+def _run_group(
+    source: Source, group: Group, call: _Call, turn: int
+) -> tuple[dict[str, Outcome], Metrics]:
     begun = begin_scan(source, group.shared.scan, **call.words)
     if begun is None:
         unsorted = Order.AS_READ.value
-        return {
+        nothing = {
             name: Outcome(empty_table(plan), 0, 0, unsorted) for name, plan in group.plans.items()
         }
+        return nothing, Metrics()
     batches, axis = begun
     with batches:
         _each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
@@ -119,10 +129,10 @@ def _run_group(source: Source, group: Group, call: _Call, turn: int) -> dict[str
     if run.again:
         # Some number did not fit that perhaps no query asks for. Alone, each says so itself.
         again = share({name: group.plans[name] for name in run.again}, "never")
-        outcomes |= _run_group(source, again.groups[0], call, turn)
+        outcomes |= _run_group(source, again.groups[0], call, turn)[0]
     if call.progress is not None:
         call.progress((turn + 1) * total, call.passes * total)
-    return outcomes
+    return outcomes, run.metrics
 
 
 def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
