@@ -17,6 +17,7 @@ from trendloom.cet.memory import too_large, too_many
 from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
+from trendloom.kernels.slicing import sliced
 from trendloom.kernels.stairs import stairs
 from trendloom.kernels.steps import nodes_at_most, row_at, steps_of
 from trendloom.plan.pairs import Op
@@ -149,19 +150,22 @@ def graphs_of_stretches(
                 share, behind = False, k + 1
         if steps is None:
             steps = searcher.steps(int(runs.lo[k]), int(runs.hi[k]))
+        whole = bool(starts_in.all() and ends_in.all())
         starts, final = starts_in[steps.state], ends_in[steps.state]
+        variable, point = variable_of[steps.state], chunk.order[steps.event]
         for run in range(k, behind):
             first, last = np.searchsorted(steps.event, [runs.lo[run], runs.hi[run]])
-            old, begins, ends, pred_start, pred = restricted(
-                starts, final, steps.pred_start, steps.pred, first, last
-            )
-            if len(old) == 0:
-                continue
-            event = steps.event[old]
-            yield Graph(
-                run, event, variable_of[steps.state[old]], chunk.order[event],
-                begins, ends, pred_start, pred,
-            )  # fmt: skip
+            at: slice | Ints = slice(first, last)
+            if whole:
+                begins, ends, pred_start, pred = sliced(steps.pred_start, steps.pred, first, last)
+            else:
+                at, begins, ends, pred_start, pred = restricted(
+                    starts, final, steps.pred_start, steps.pred, first, last
+                )
+            if len(begins):
+                yield Graph(
+                    run, steps.event[at], variable[at], point[at], begins, ends, pred_start, pred
+                )
         k = behind
 
 
