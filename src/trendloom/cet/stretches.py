@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
+from trendloom.engine.arrow import to_numpy
 from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
@@ -119,10 +121,11 @@ class Searcher(NamedTuple):
         earlier, later = (np.full((arrows, size), -1, np.int64) for _ in range(2))
         most = 1
         for program, (left, right) in self.found.keys.items():
-            both = self.predicates.column[[left, right], lo:hi].ravel()
-            distinct, number = np.unique(both, return_inverse=True)
-            number = np.where(np.isnan(both), -1, number.ravel())
-            most = max(most, len(distinct))
+            # Zero is added because -0.0 equals 0.0, and their bits do not.
+            both = self.predicates.column[[left, right], lo:hi].ravel() + 0.0
+            encoded = pa.array(both, from_pandas=True).dictionary_encode()
+            number = to_numpy(encoded.indices.fill_null(-1))
+            most = max(most, len(encoded.dictionary))
             for arrow in np.flatnonzero(self.program.predicate == program):
                 earlier[arrow], later[arrow] = number[:size], number[size:]
         return earlier, later, most
