@@ -190,7 +190,7 @@ def _tight(size: Size) -> list[Figure]:
     least = seconds["buffer"].median
     started = time.process_time()
     try:
-        assert list_trends(*columns, 15 * least)[1] == emitted
+        assert list_trends(*columns, 60 * least)[1] == emitted
         words = ""
     except Stopped:
         words = ", and stopped there"

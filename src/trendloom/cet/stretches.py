@@ -11,12 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
+from trendloom.engine.arrow import to_numpy
 from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
+from trendloom.kernels.slicing import sliced
 from trendloom.kernels.stairs import stairs
 from trendloom.kernels.steps import nodes_at_most, row_at, steps_of
 from trendloom.plan.pairs import Op
@@ -118,10 +121,11 @@ class Searcher(NamedTuple):
         earlier, later = (np.full((arrows, size), -1, np.int64) for _ in range(2))
         most = 1
         for program, (left, right) in self.found.keys.items():
-            both = self.predicates.column[[left, right], lo:hi].ravel()
-            distinct, number = np.unique(both, return_inverse=True)
-            number = np.where(np.isnan(both), -1, number.ravel())
-            most = max(most, len(distinct))
+            # Zero is added because -0.0 equals 0.0, and their bits do not.
+            both = self.predicates.column[[left, right], lo:hi].ravel() + 0.0
+            encoded = pa.array(both, from_pandas=True).dictionary_encode()
+            number = to_numpy(encoded.indices.fill_null(-1))
+            most = max(most, len(encoded.dictionary))
             for arrow in np.flatnonzero(self.program.predicate == program):
                 earlier[arrow], later[arrow] = number[:size], number[size:]
         return earlier, later, most
@@ -149,19 +153,22 @@ def graphs_of_stretches(
                 share, behind = False, k + 1
         if steps is None:
             steps = searcher.steps(int(runs.lo[k]), int(runs.hi[k]))
+        whole = bool(starts_in.all() and ends_in.all())
         starts, final = starts_in[steps.state], ends_in[steps.state]
+        variable, point = variable_of[steps.state], chunk.order[steps.event]
         for run in range(k, behind):
             first, last = np.searchsorted(steps.event, [runs.lo[run], runs.hi[run]])
-            old, begins, ends, pred_start, pred = restricted(
-                starts, final, steps.pred_start, steps.pred, first, last
-            )
-            if len(old) == 0:
-                continue
-            event = steps.event[old]
-            yield Graph(
-                run, event, variable_of[steps.state[old]], chunk.order[event],
-                begins, ends, pred_start, pred,
-            )  # fmt: skip
+            at: slice | Ints = slice(first, last)
+            if whole:
+                begins, ends, pred_start, pred = sliced(steps.pred_start, steps.pred, first, last)
+            else:
+                at, begins, ends, pred_start, pred = restricted(
+                    starts, final, steps.pred_start, steps.pred, first, last
+                )
+            if len(begins):
+                yield Graph(
+                    run, steps.event[at], variable[at], point[at], begins, ends, pred_start, pred
+                )
         k = behind
 
 
