@@ -306,3 +306,13 @@ def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, s
 )
 def test_which_aggregates_are_taken_of_results(formula: str, compiled: bool) -> None:
     assert (planned(parse(formula)).folding is not None) == compiled
+
+
+def test_a_column_of_nulls_is_of_any_kind() -> None:
+    rows = [{"type": "A", "time": 0, "x": None}]
+    for formula in ("A FILTER A[x = 'u']", "A FILTER A[x > 1]", "A FILTER A[x IS NOT NULL]"):
+        assert tl.matches(formula, rows, time="time").rows() == []
+    assert (
+        len(tl.matches("AGG[Y(m = MAX(A.x))](A FILTER A[x IS NULL])", rows, time="time").rows())
+        == 1
+    )
