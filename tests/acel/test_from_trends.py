@@ -33,7 +33,7 @@ def has_ties(case: ListingCase) -> bool:
 
 @given(listings(complete=False, semantics=tuple(Semantics), allow_negation=False))
 @settings(
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],

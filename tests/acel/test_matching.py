@@ -145,7 +145,7 @@ def as_doubles(drawn: list[Row]) -> list[Row]:
 
 
 @given(formulas(4), rows, spans, st.integers(1, 9))
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_search_is_the_definition(
     formula: Formula, drawn: list[Row], span: Span, size: int
 ) -> None:
@@ -172,7 +172,7 @@ COLUMNS = pa.schema(
 
 
 @given(formulas(4), rows, st.sampled_from([None, "4 s"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_local_host_evaluates_conditions_on_columns(
     formula: Formula, drawn: list[Row], within: str | None
 ) -> None:
@@ -280,7 +280,7 @@ def folded(draw: st.DrawFn) -> Formula:
 
 
 @given(folded(), rows, spans, st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, size: int) -> None:
     drawn = as_doubles(timed(drawn))
     plan = planned(formula, counted=span.counted)
