@@ -33,7 +33,7 @@ def has_ties(case: ListingCase) -> bool:
 
 @given(listings(complete=False, semantics=tuple(Semantics), allow_negation=False))
 @settings(
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],
@@ -84,6 +84,11 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             "FILTER pair0[A_x * 2 < B_x OR n_A = 0 OR n_B = 0])",
         ),
         (
+            "PATTERN SEQ(A, B+) WHERE B.x > A.x * 2",
+            "PROJECT[A, B](AGG[pair0(n = COUNT(B.type), least = MIN(B.x), A_x = MAX(A.x))]"
+            "((A ; B+) FILTER B[x IS NOT NULL]) FILTER pair0[A_x * 2 < least OR n = 0])",
+        ),
+        (
             "PATTERN A+ WHERE LENGTH(*) >= 3",
             'PROJECT[A](AGG[length(n = COUNT("every event".type))]('
             'PROJECT[A](A+) AS "every event") FILTER length[n >= 3])',
@@ -102,7 +107,11 @@ def test_translations(query: str, formula: str) -> None:
         ("PATTERN A+ SEMANTICS skip-till-next-match", "skip-till-next-match goes to the next"),
         ("PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x", "This compares two events of which one may"),
         ("PATTERN (SEQ(A+, B?))+ WHERE A.x < NEXT(A).x", "This compares two events of which one"),
-        ("PATTERN SEQ(A, B+) WHERE A.x < B.x", "This compares two events of which one may come"),
+        (
+            "PATTERN SEQ(A, B+) WHERE A.x < B.x * 2",
+            "This compares two events of which one may come",
+        ),
+        ("PATTERN SEQ(A, B+) WHERE A.x != B.x", "This compares two events of which one may come"),
         ("PATTERN A WHERE A.k LIKE 'a%'", "The logic has no words for"),
         ("RETURN COUNT(*) PATTERN A GROUP-BY A.x", "GROUP-BY A.x groups trends by one of"),
     ],

@@ -13,7 +13,7 @@ from trendloom.acel import conditions as on
 from trendloom.acel import nodes
 from trendloom.acel.aggregates import aggregate, known
 from trendloom.acel.depth import bounded
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, Schema, kind_of
+from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN, Schema, kind_of
 from trendloom.acel.printer import to_text
 from trendloom.errors import Place, QueryMeaningError, did_you_mean
 from trendloom.language.nodes import NOWHERE
@@ -121,7 +121,8 @@ class _Check:
                 place,
                 did_you_mean(word, self.schema),
             )
-        kinds = {name: frozenset({kind}) for name, kind in self.schema[word].items()}
+        known = self.schema[word].items()
+        kinds = {name: frozenset({kind} - {UNKNOWN}) for name, kind in known}
         return {**kinds, TYPE: frozenset({TEXT})}
 
     def _bound(self, variable: str, bound: Bindings, place: Place) -> None:

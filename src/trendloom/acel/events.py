@@ -18,6 +18,8 @@ TYPE = "type"
 Value = bool | int | float | str | None
 
 NUMBER, TEXT, TRUTH = "number", "text", "truth value"
+UNKNOWN = ""
+"""The kind of an attribute that no event has."""
 
 Schema = Mapping[str, Mapping[str, str]]
 """Event type → attribute → kind of its values: NUMBER, TEXT or TRUTH."""

@@ -23,11 +23,11 @@ from trendloom.acel import nodes as n
 from trendloom.acel.depth import bounded
 from trendloom.acel.pairs import at_most_once, only_neighbours, repeats_only
 from trendloom.acel.printer import to_text
-from trendloom.acel.reading_sql import NotSaid, condition_from
+from trendloom.acel.reading_sql import NotSaid, condition_from, term_from
 from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language import nodes as t
 from trendloom.language.naming import name_variables
-from trendloom.plan.conditions import Conditions, Pair, classify
+from trendloom.plan.conditions import MIRRORED, SYMBOLS, Conditions, Pair, classify
 
 if TYPE_CHECKING:
     from trendloom.errors import Place
@@ -288,9 +288,12 @@ class _Translator:
             fits = both <= once
             if adjacent and fits:
                 fits = only_neighbours(pattern, pair.earlier, pair.later)
-            if not fits:
+            if fits:
+                formula = self._compared(formula, pair, f"pair{number}")
+            elif not adjacent and len(both & once) == 1:
+                formula = self._anchored(formula, pair, f"pair{number}", *(both & once))
+            else:
                 self._no_words(pair)
-            formula = self._compared(formula, pair, f"pair{number}")
         return formula
 
     def _compared(self, formula: n.Formula, pair: Pair, made: str) -> n.Formula:
@@ -308,6 +311,41 @@ class _Translator:
         for which in (pair.earlier, pair.later):
             absent = on.Comparison("=", on.Attribute(f"n_{which}"), on.Literally(0))
             condition = on.Any(condition, absent)
+        return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
+
+    def _anchored(self, formula: n.Formula, pair: Pair, made: str, anchor: str) -> n.Formula:
+        """`A.a * 2 < B.b` for every B: for the least of them, if all of them have the attribute."""
+        tree: exp.Expr = pair.tree
+        while isinstance(tree, exp.Paren):
+            tree = tree.this
+        comparator = SYMBOLS.get(type(tree))
+        if comparator is None:
+            self._no_words(pair)
+        one, other = tree.this, tree.expression
+        if isinstance(one, exp.Column) and one.table != anchor:
+            one, other, comparator = other, one, MIRRORED[comparator]
+        if not isinstance(other, exp.Column) or other.table == anchor:
+            self._no_words(pair)
+        if any(column.table != anchor for column in one.find_all(exp.Column)):
+            self._no_words(pair)
+        every, attribute = other.table, other.name
+        formula = n.Filter(formula, every, on.Not(on.IsNull(on.Attribute(attribute))))
+        assigns = {"n": n.Assign("n", "COUNT", every, "type")}
+
+        def named(column: exp.Column) -> str:
+            assigns[f"{anchor}_{column.name}"] = n.Assign(
+                f"{anchor}_{column.name}", "MAX", anchor, column.name
+            )
+            return f"{anchor}_{column.name}"
+
+        each: list[on.Condition] = []
+        for name, extreme, signs in (("least", "MIN", "<="), ("most", "MAX", ">=")):
+            if comparator in (*signs, signs) or comparator == "=":
+                assigns[name] = n.Assign(name, extreme, every, attribute)
+                side = term_from(one, named)
+                each.append(on.Comparison(comparator, side, on.Attribute(name)))  # type: ignore[arg-type]
+        absent = on.Comparison("=", on.Attribute("n"), on.Literally(0))
+        condition = on.Any(reduce(on.All, each), absent)
         return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
 
     def _lengths(self, formula: n.Formula) -> n.Formula:

@@ -60,8 +60,29 @@ def read_formula(text: str, kinds: Mapping[str, str]) -> tuple[Formula, Schema]:
     formula = parse(text)
     types = types_of(formula)
     check(formula, dict.fromkeys(types, kinds), text=text)
-    needed = {name: kind for name, kind in kinds.items() if name in names_read(formula)}
+    read = names_read(formula)
+    if _shows_attributes(formula):
+        read = frozenset(kinds)
+    needed = {name: kind for name, kind in kinds.items() if name in read}
     return formula, dict.fromkeys(types, needed)
+
+
+def _shows_attributes(formula: Formula) -> bool:
+    """Whether a variable may hold events of the stream that are not shown as rows alone."""
+    others, made = [], []
+    for part in nodes.walk(formula):
+        match part:
+            case nodes.ProjectAttributes():
+                return True
+            case nodes.OneEvent(name) | nodes.Next(name):
+                others.append(name)
+            case nodes.As(inner, name):
+                if any(isinstance(one, nodes.Aggregation) for one in nodes.walk(inner)):
+                    return True
+                others.append(name)
+            case nodes.Aggregation(variable=name):
+                made.append(name)
+    return len(set(made)) < len(made) or bool(set(made) & set(others))
 
 
 def types_of(formula: Formula) -> tuple[str, ...]:

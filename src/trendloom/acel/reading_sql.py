@@ -38,28 +38,29 @@ def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
         case exp.Not():
             return on.Not(condition_from(tree.this, named))
         case exp.Is() if isinstance(tree.expression, exp.Null):
-            return on.IsNull(_term(tree.this, named))
+            return on.IsNull(term_from(tree.this, named))
         case exp.Between():
-            value = _term(tree.this, named)
-            low, high = _term(tree.args["low"], named), _term(tree.args["high"], named)
+            value = term_from(tree.this, named)
+            low, high = term_from(tree.args["low"], named), term_from(tree.args["high"], named)
             return on.All(on.Comparison(">=", value, low), on.Comparison("<=", value, high))
         case exp.In() if tree.expressions and not tree.args.get("query"):
-            value = _term(tree.this, named)
+            value = term_from(tree.this, named)
             each: list[on.Condition] = [
-                on.Comparison("=", value, _term(one, named)) for one in tree.expressions
+                on.Comparison("=", value, term_from(one, named)) for one in tree.expressions
             ]
             return reduce(on.Any, each)
     if type(tree) in _COMPARE:
         return on.Comparison(
-            _COMPARE[type(tree)], _term(tree.this, named), _term(tree.expression, named)
+            _COMPARE[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)
         )
     raise NotSaid(tree.sql())
 
 
-def _term(tree: exp.Expr, named: Named) -> on.Term:
+def term_from(tree: exp.Expr, named: Named) -> on.Term:
+    """The same for what conditions compare."""
     match tree:
         case exp.Paren():
-            return _term(tree.this, named)
+            return term_from(tree.this, named)
         case exp.Column():
             return on.Attribute(named(tree))
         case exp.Boolean():
@@ -70,9 +71,9 @@ def _term(tree: exp.Expr, named: Named) -> on.Term:
             text = str(tree.this)
             return on.Literally(int(text) if text.isdecimal() else float(text))
         case exp.Neg():
-            return on.Negative(_term(tree.this, named))
+            return on.Negative(term_from(tree.this, named))
     if type(tree) in _RECKON:
         return on.Arithmetic(
-            _RECKON[type(tree)], _term(tree.this, named), _term(tree.expression, named)
+            _RECKON[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)
         )
     raise NotSaid(tree.sql())

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trendloom.acel.check import check
 from trendloom.acel.columns import ROWS
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE
+from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN
 from trendloom.acel.matching import Matching
 from trendloom.acel.parser import parse
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES, match_plan, read_formula
@@ -116,8 +116,10 @@ def columns_by_kind(
     for name, found in source.schema.items():
         if name in (type_column, TYPE):
             continue
-        if duck.is_number(found) or duck.is_null(found):
-            integer = found in duck.INTEGERS or duck.is_null(found)
+        if duck.is_null(found):
+            kinds[name], types[name] = UNKNOWN, pa.int64()
+        elif duck.is_number(found):
+            integer = found in duck.INTEGERS
             kinds[name], types[name] = NUMBER, pa.int64() if integer else pa.float64()
         elif duck.is_text(found):
             kinds[name], types[name] = TEXT, pa.string()
