@@ -7,12 +7,12 @@ nodes keep their order and their number, less the window's first.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trendloom.kernels.compiled import kernel
 from trendloom.kernels.steps import Flags, Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sliced(pred_start: Ints, pred: Ints, first: int, last: int) -> tuple[Flags, Flags, Ints, Ints]:
     """Where trends of nodes `first : last` begin and end, and the edges among these nodes."""
     size = last - first
