@@ -43,6 +43,10 @@ FREE, INSIDE, PHASES = "no condition", "T.speed < NEXT(T).speed", "conditions by
 PHASE = 20_000
 """Events of a phase; in every other one all T are alike."""
 ALONE = "engine, query by query"
+CAUSES = {
+    "no condition: share of time": "a decision takes about 36 ns, and a burst of 120 events no more"
+    " than 7 µs for all fifty queries",
+}
 
 
 @dataclass(frozen=True)
