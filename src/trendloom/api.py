@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trendloom.cet.wanted import Wanted
+    from trendloom.hosts.local.host import Outcome
     from trendloom.plan.plan import Plan
 
 HOSTS = ("local",)
@@ -140,14 +141,19 @@ def run(
         progress=progress,
         threads=threads,
     )
-    visible = [output for output in checked.plan.outputs if not output.hidden]
+    return result_of(checked.plan, outcome, clock.perf_counter() - started)
+
+
+def result_of(plan: Plan, outcome: Outcome, elapsed: float) -> Result:
+    """A host's outcome, as users have it."""
+    visible = [output for output in plan.outputs if not output.hidden]
     return Result(
         outcome.table,
         tuple(o.name for o in visible if isinstance(o.value, GroupKey)),
         tuple(o.name for o in visible if not isinstance(o.value, GroupKey)),
         outcome.events,
         outcome.dropped_rows,
-        clock.perf_counter() - started,
+        elapsed,
         outcome.order,
     )
 

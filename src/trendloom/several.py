@@ -9,10 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trendloom.api import BAD_ROWS, NUMBERS, TrendQuery, check_threads, query
+from trendloom.api import BAD_ROWS, NUMBERS, TrendQuery, check_threads, query, result_of
 from trendloom.errors import InputError, TrendloomError, WorkloadError, did_you_mean, one_of
-from trendloom.language import GroupKey, Query
-from trendloom.result import Result
+from trendloom.language import Query
 from trendloom.results import Results
 
 if TYPE_CHECKING:
@@ -119,20 +118,10 @@ class Workload:
             threads=threads,
         )
         elapsed = clock.perf_counter() - started
-        results: dict[str, Result] = {}
-        for name, outcome in outcomes.items():
-            visible = [one for one in self.queries[name].plan.outputs if not one.hidden]
-            results[name] = Result(
-                outcome.table,
-                tuple(o.name for o in visible if isinstance(o.value, GroupKey)),
-                tuple(o.name for o in visible if not isinstance(o.value, GroupKey)),
-                outcome.events,
-                outcome.dropped_rows,
-                elapsed,
-                outcome.order,
-            )
         some = next(iter(outcomes.values()))
-        ordered = {name: results[name] for name in self.queries}
+        ordered = {
+            name: result_of(one.plan, outcomes[name], elapsed) for name, one in self.queries.items()
+        }
         return Results(ordered, some.events, some.dropped_rows, elapsed, metrics)
 
     def explain(self, format: str = "text", *, mode: str = "dynamic") -> str:  # noqa: A002
