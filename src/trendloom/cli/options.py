@@ -77,6 +77,20 @@ SparkLog = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
+NumbersKind = Annotated[
+    Literal["auto", "exact"],
+    typer.Option("--numbers", help="exact: counts as whole numbers of any size."),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="Cores to use; default: all."),
+]
+Format = Literal["table", "csv", "jsonl", "parquet"]
+RowFormat = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="Of the rows; default: by the output's name, else table."),
+]
+
 Suffix = Literal["csv", "jsonl", "parquet"]
 FORMATS: dict[str, Suffix] = {
     ".csv": "csv",

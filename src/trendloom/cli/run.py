@@ -8,16 +8,20 @@ import typer
 from trendloom.cli.options import (
     BadRows,
     EventType,
+    Format,
     Host,
     Inputs,
     Jars,
     Master,
+    NumbersKind,
     Overwrite,
     Packages,
     QueryFile,
     QueryText,
+    RowFormat,
     SparkLog,
     Suffix,
+    Threads,
     Tick,
     Tiebreak,
     Time,
@@ -31,8 +35,6 @@ from trendloom.cli.options import (
     words,
 )
 
-Format = Literal["table", "csv", "jsonl", "parquet"]
-
 
 def run(
     *,
@@ -45,21 +47,10 @@ def run(
     tick: Tick = "s",
     tiebreak: Tiebreak = None,
     host: Host = "local",
-    numbers: Annotated[
-        Literal["auto", "exact"],
-        typer.Option("--numbers", help="exact: counts as whole numbers of any size."),
-    ] = "auto",
+    numbers: NumbersKind = "auto",
     bad_rows: BadRows = "error",
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", metavar="N", min=1, help="Cores to use; default: all."),
-    ] = None,
-    format: Annotated[  # noqa: A002
-        Format | None,
-        typer.Option(
-            "--format", "-f", help="Of the rows; default: by the output's name, else table."
-        ),
-    ] = None,
+    threads: Threads = None,
+    format: RowFormat = None,  # noqa: A002
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="File for the rows; default: here."),

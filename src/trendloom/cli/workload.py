@@ -9,8 +9,12 @@ import typer
 from trendloom.cli.options import (
     BadRows,
     EventType,
+    Format,
+    NumbersKind,
     Overwrite,
+    RowFormat,
     Suffix,
+    Threads,
     Tick,
     Tiebreak,
     Type,
@@ -19,7 +23,7 @@ from trendloom.cli.options import (
     misuse,
     source_options,
 )
-from trendloom.cli.run import Format, row_format
+from trendloom.cli.run import row_format
 
 if TYPE_CHECKING:
     from trendloom.results import Results
@@ -42,15 +46,9 @@ def workload(
     event_type: EventType = None,
     tick: Tick = "s",
     tiebreak: Tiebreak = None,
-    numbers: Annotated[
-        Literal["auto", "exact"],
-        typer.Option("--numbers", help="exact: counts as whole numbers of any size."),
-    ] = "auto",
+    numbers: NumbersKind = "auto",
     bad_rows: BadRows = "error",
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", metavar="N", min=1, help="Cores to use; default: all."),
-    ] = None,
+    threads: Threads = None,
     mode: Annotated[
         Literal["dynamic", "always", "never"],
         typer.Option("--mode", help="When queries share work: where it pays, or as said."),
@@ -58,12 +56,7 @@ def workload(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say who would share what, and run nothing.")
     ] = False,
-    format: Annotated[  # noqa: A002
-        Format | None,
-        typer.Option(
-            "--format", "-f", help="Of the rows; default: by the output's name, else table."
-        ),
-    ] = None,
+    format: RowFormat = None,  # noqa: A002
     output: Annotated[
         str | None,
         typer.Option(
