@@ -13,7 +13,7 @@ import numpy as np
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.predicates import Predicates, holds
 from trendloom.kernels.program import NO_STATE, Program
-from trendloom.kernels.steps import Ints, Words, nodes_at_most
+from trendloom.kernels.steps import Ints, Words, grown, nodes_at_most
 
 RawSteps = tuple[Ints, Ints, Ints, Ints]
 """event, state, first edge of each node and behind, predecessors."""
@@ -115,9 +115,7 @@ def equal_steps(
                     if length > 3 and not holds(predicates, predicate, event_of[node], event):
                         continue
                     if edges == pred.shape[0]:
-                        wider = np.empty(2 * edges, np.int64)
-                        wider[:edges] = pred
-                        pred = wider
+                        pred = grown(pred)
                     pred[edges] = node
                     edges += 1
                     if node > floor:

@@ -13,7 +13,7 @@ import numpy as np
 
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.equal_steps import RawSteps
-from trendloom.kernels.steps import Ints, Words
+from trendloom.kernels.steps import Ints, Words, grown
 
 
 @kernel
@@ -76,9 +76,7 @@ def stairs(
                     fits = low < value or (strict and low == value and value >= 0)
                     if fits and value < above:
                         if edges == pred.shape[0]:
-                            wider = np.empty(2 * edges, np.int64)
-                            wider[:edges] = pred
-                            pred = wider
+                            pred = grown(pred)
                         pred[edges] = other
                         edges += 1
                         top = max(top, value)

@@ -84,7 +84,7 @@ def _cover(above: Words, node: int, covered: Words) -> None:
 
 
 @kernel
-def _grown(values: Ints) -> Ints:
+def grown(values: Ints) -> Ints:
     wider = np.empty(2 * values.shape[0], np.int64)
     wider[: values.shape[0]] = values
     return wider
@@ -249,7 +249,7 @@ def steps_of(
                             if not keep:
                                 continue
                             if edges == pred.shape[0]:
-                                pred = _grown(pred)
+                                pred = grown(pred)
                             pred[edges] = node
                             edges += 1
                             if reduced:
