@@ -17,7 +17,6 @@ from trendloom.pattern.automaton import Automaton
 from trendloom.plan.plan import Grain, Part, Plan
 from trendloom.plan.scan import Scan
 from trendloom.workloads.merging import Member, Merged, merge
-from trendloom.workloads.scan import letter_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -169,11 +168,6 @@ def why_alone(plan: Plan) -> str | None:
 def _lanes(plan: Plan) -> list[Lane]:
     aggregates = [o.value for o in plan.outputs if isinstance(o.value, Aggregate)]
     return [lane for one in aggregates for lane in lanes_of(plan, one)]
-
-
-def letters_of(plans: Mapping[str, Plan]) -> int:
-    """How many letters a family of these would have."""
-    return len({letter_key(letter) for plan in plans.values() for letter in plan.scan.letters})
 
 
 ANY = Semantics.ANY

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trendloom.plan.scan import Kind, Letter, Operand, Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from trendloom.plan.plan import Plan
 
@@ -73,6 +73,10 @@ class SharedScan:
 
 def letter_key(letter: Letter) -> LetterKey:
     return letter.type, None if letter.condition is None else letter.condition.sql()
+
+
+def letters_of(plans: Iterable[Plan]) -> set[LetterKey]:
+    return {letter_key(letter) for plan in plans for letter in plan.scan.letters}
 
 
 def operand_key(operand: Operand) -> OperandKey:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost
-from trendloom.workloads.family import MOST_LETTERS, Family, kind_of, letters_of, why_alone
+from trendloom.workloads.family import MOST_LETTERS, Family, kind_of, why_alone
 from trendloom.workloads.hamlet.benefit import Mode
 from trendloom.workloads.hamlet.template import merge
-from trendloom.workloads.scan import SharedScan
+from trendloom.workloads.scan import SharedScan, letters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -123,7 +123,7 @@ def _join(families: list[Family], one: Family, mode: str) -> None:
     for number, family in enumerate(families):
         if not family.beginnings & one.beginnings:
             continue
-        if letters_of({**family.plans, **one.plans}) > MOST_LETTERS:
+        if len(letters_of([*family.plans.values(), *one.plans.values()])) > MOST_LETTERS:
             continue
         joint = family.joined(one)
         if joint.merged.folding.cells > MOST_CELLS or not shares(joint):

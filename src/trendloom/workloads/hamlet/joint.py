@@ -10,12 +10,15 @@ import pyarrow as pa
 
 from trendloom.engine.arrow import read_only
 from trendloom.engine.chunk import Chunk
-from trendloom.plan.scan import Letter, Operand, Scan
+from trendloom.plan.scan import Scan
+from trendloom.workloads.scan import letter_key, operand_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from trendloom.plan.plan import Plan
+    from trendloom.plan.scan import Letter, Operand
+    from trendloom.workloads.scan import LetterKey, OperandKey
 
 MAX_LETTERS = 64
 """Bits of a mask."""
@@ -31,18 +34,18 @@ class Joint:
 
     @classmethod
     def of(cls, plans: Sequence[Plan]) -> Joint:
-        letters: dict[tuple[str, str], Letter] = {}
-        operands: dict[tuple[str, object], Operand] = {}
+        letters: dict[LetterKey, Letter] = {}
+        operands: dict[OperandKey, Operand] = {}
         mine: list[tuple[int, ...]] = []
         uses: list[tuple[int, ...]] = []
         for plan in plans:
             for letter in plan.scan.letters:
                 letters.setdefault(letter_key(letter), letter)
             for operand in plan.scan.operands:
-                operands.setdefault((operand.tree.sql(), operand.kind), operand)
+                operands.setdefault(operand_key(operand), operand)
             known, at = list(letters), list(operands)
             mine.append(tuple(known.index(letter_key(one)) for one in plan.scan.letters))
-            uses.append(tuple(at.index((o.tree.sql(), o.kind)) for o in plan.scan.operands))
+            uses.append(tuple(at.index(operand_key(one)) for one in plan.scan.operands))
         scan = Scan(
             tuple(letters.values()),
             plans[0].scan.partition,
@@ -74,12 +77,3 @@ class Joint:
             arrays.append(chunk.operand(number))
         batch = pa.RecordBatch.from_arrays(arrays, names)
         return Chunk(batch, chunk.keys, chunk.time, chunk.order, read_only(mask), chunk.bounds)
-
-
-def letter_key(letter: Letter) -> tuple[str, str]:
-    """Equal for letters that the same events are."""
-    return letter.type, "" if letter.condition is None else letter.condition.sql()
-
-
-def letters_of(plans: Iterable[Plan]) -> set[tuple[str, str]]:
-    return {letter_key(letter) for plan in plans for letter in plan.scan.letters}

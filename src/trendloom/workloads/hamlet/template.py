@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import TimeWindow
 from trendloom.pattern.automaton import START
-from trendloom.workloads.hamlet.joint import MAX_LETTERS, Joint, letter_key, letters_of
+from trendloom.workloads.hamlet.joint import MAX_LETTERS, Joint
 from trendloom.workloads.hamlet.member import Member, member_of
+from trendloom.workloads.scan import letter_key, letters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ class SharedKleene:
     type: str
     adjacent: str | None
     queries: tuple[int, ...]
-    conditions: tuple[tuple[str, tuple[int, ...]], ...]
+    conditions: tuple[tuple[str | None, tuple[int, ...]], ...]
     """Local conditions on E, and whose they are: bursts that tell them apart need snapshots."""
 
 
@@ -144,8 +145,8 @@ def _steps(member: Member) -> list[tuple[str | None, str]]:
 
 def _conditions(
     name: str, users: list[tuple[int, Member]]
-) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, list[int]] = {}
+) -> tuple[tuple[str | None, tuple[int, ...]], ...]:
+    found: dict[str | None, list[int]] = {}
     for number, member in users:
         bit = member.part.bits[member.intakes[name].letter][0]
         found.setdefault(letter_key(member.plan.scan.letters[bit])[1], []).append(number)
