@@ -251,14 +251,3 @@ def test_the_package_s_name_stays_the_function_s() -> None:
     import trendloom.workloads.sharing  # noqa: F401
 
     assert callable(tl.workload)
-
-
-def test_spark_takes_a_workload_as_a_mapping(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyspark")
-    from trendloom.hosts.spark import host
-
-    given: list[Any] = []
-    monkeypatch.setattr(host, "run_spark", lambda plans, *_: given.append(plans))
-    workload = tl.workload(QUERIES)
-    tl.spark.run(workload, "events.parquet")
-    assert given == [{name: one.plan for name, one in workload.items()}]
