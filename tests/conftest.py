@@ -25,6 +25,7 @@ MANY_CASES = ("engine", "generated", "workload")
 @pytest.fixture(scope="session")
 def database() -> Iterator[duckdb.DuckDBPyConnection]:
     with duck.connect() as made:
+        duck.use_threads(made, 1)
         yield made
 
 

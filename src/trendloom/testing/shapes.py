@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
@@ -13,10 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TYPES = ("A", "B", "C", "D")
+Chosen = TypeVar("Chosen")
+
+
+@lru_cache(maxsize=None, typed=True)
+def choice(*values: Chosen) -> st.SearchStrategy[Chosen]:
+    """One of the values; made once, as hypothesis takes longer to check a choice than to draw."""
+    return st.sampled_from(values)
+
+
+def one_in(count: int) -> st.SearchStrategy[bool]:
+    return choice(*[False] * (count - 1), True)
+
 
 _PLUS, _STAR, _OPTION = (1, None), (0, None), (0, 1)
 _COUNTS = tuple((low, high) for high in (1, 2, 3) for low in range(high + 1))
-_repeats = st.sampled_from((None, None, _PLUS, _PLUS, _STAR, _OPTION, *_COUNTS[2:]))
+_repeats = choice(None, None, _PLUS, _PLUS, _STAR, _OPTION, *_COUNTS[2:])
 
 
 @st.composite
@@ -33,11 +46,11 @@ def patterns(
     leaves = draw(st.integers(1, max_events))
     tree = draw(_trees(types, leaves, max_depth, allow_negation))
     if need_negation and not _has_guard(tree):
-        one, other = (Event(draw(st.sampled_from(types))) for _ in range(2))
+        one, other = (Event(draw(choice(*types))) for _ in range(2))
         parts = list(tree.parts) if isinstance(tree, Sequence) else [tree, one]
         parts.insert(draw(st.integers(1, len(parts))), Not(other))
         tree = Sequence(tuple(parts))
-    return name(tree, reuse=draw(st.booleans()))
+    return name(tree, reuse=draw(choice(False, True)))
 
 
 def _has_guard(tree: Pattern) -> bool:
@@ -52,12 +65,12 @@ def conjunctions(
 
     Parts of the overlapping kind have each type once, so they label events in one way only.
     """
-    if allow_overlap and draw(st.booleans()):
+    if allow_overlap and draw(choice(False, True)):
         halves = [draw(_trees(TYPES[:2], 1, 2, False, once=True)) for _ in range(2)]
-        if draw(st.booleans()):
+        if draw(choice(False, True)):
             halves[1] = draw(_trees(TYPES[:2], 2, 2, False, once=True))
         return _both(halves)
-    homes = draw(st.sampled_from((("AB", "CD"), ("A", "BCD"), ("A", "B", "CD"))))
+    homes = draw(choice(("AB", "CD"), ("A", "BCD"), ("A", "B", "CD")))
     return _both([draw(_trees(tuple(home), 2, 2, allow_negation)) for home in homes])
 
 
@@ -78,7 +91,7 @@ def _trees(
 ) -> Pattern:
     """A tree with so many events outside of guards; its events have no variables yet."""
     if leaves == 1 or (len(types) == 1 and once):
-        tree: Pattern = Event(draw(st.sampled_from(types)))
+        tree: Pattern = Event(draw(choice(*types)))
     else:
         sizes = draw(
             st.sampled_from(
@@ -99,7 +112,7 @@ def _trees(
             for place, size in enumerate(sizes)
         ]
         # A guard needs a SEQ, so SEQ is drawn more often.
-        if draw(st.sampled_from((True, True, False))):
+        if draw(choice(True, True, False)):
             if negation:
                 parts = draw(_guarded(parts, types))
             tree = Sequence(tuple(parts))
@@ -108,7 +121,7 @@ def _trees(
     if depth > 0:
         tree = _repeated(tree, draw(_repeats))
         # `(A+)+` and its like: derived in many ways, counted once.
-        if leaves <= 2 and draw(st.integers(0, 4)) == 4:
+        if leaves <= 2 and draw(one_in(5)):
             tree = _repeated(tree, draw(_repeats))
     return tree
 
@@ -116,10 +129,10 @@ def _trees(
 @st.composite
 def _guarded(draw: st.DrawFn, parts: list[Pattern], types: tuple[str, ...]) -> list[Pattern]:
     guarded = list(parts)
-    for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
-        body = draw(_trees(types, draw(st.sampled_from((1, 1, 1, 2))), 1, False))
+    for _ in range(draw(choice(0, 0, 1, 1, 2))):
+        body = draw(_trees(types, draw(choice(1, 1, 1, 2)), 1, False))
         if endings((body,)):
-            body = Sequence((Event(draw(st.sampled_from(types))), body))
+            body = Sequence((Event(draw(choice(*types))), body))
         guarded.insert(draw(st.integers(0, len(guarded))), Not(body))
     return guarded
 

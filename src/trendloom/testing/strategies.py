@@ -41,7 +41,7 @@ from trendloom.language.nodes import (
 from trendloom.testing.compare import group_columns
 from trendloom.testing.oracle import naive
 from trendloom.testing.predicates import condition, predicates
-from trendloom.testing.shapes import TYPES, conjunctions, patterns
+from trendloom.testing.shapes import TYPES, choice, conjunctions, one_in, patterns
 from trendloom.testing.words import overlap, positive_variables
 
 if TYPE_CHECKING:
@@ -102,19 +102,19 @@ def streams(
     events: list[Row] = []
     # Drawn by hand: hypothesis likes short lists, and short streams have no trends.
     sizes = [size for size in (0, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9) if size <= max_size]
-    for _ in range(draw(st.sampled_from(sizes))):
+    for _ in range(draw(choice(*sizes))):
         event: Row = {
-            "type": draw(st.sampled_from(types)),
+            "type": draw(choice(*types)),
             "time": START + timedelta(seconds=time) if timestamps else time,
-            "x": draw(st.sampled_from((0, 1, 1, 2, 2, 3, -1, None))),
-            "y": draw(st.sampled_from((0.0, 0.25, 1.0, 1.25, 2.5, -0.75, None, math.nan))),
-            "k": draw(st.sampled_from(("u", "u", "u", "u", "v", "v", None))),
-            "g": draw(st.sampled_from((1, 1, 1, 1, 2, 2, None))),
+            "x": draw(choice(0, 1, 1, 2, 2, 3, -1, None)),
+            "y": draw(choice(0.0, 0.25, 1.0, 1.25, 2.5, -0.75, None, math.nan)),
+            "k": draw(choice("u", "u", "u", "u", "v", "v", None)),
+            "g": draw(choice(1, 1, 1, 1, 2, 2, None)),
         }
         if tiebreak:
             event[TIEBREAK] = draw(st.integers(0, 2))
         events.append(event)
-        time += draw(st.sampled_from((1, 1, 1, 0, 0, 2, 5)))
+        time += draw(choice(1, 1, 1, 0, 0, 2, 5))
     return events
 
 
@@ -124,8 +124,8 @@ def streams(
 @st.composite
 def windows(draw: st.DrawFn, *, kinds: tuple[str, ...] = ALL_WINDOWS) -> Window:
     """`none`; `time`, tumbling or sliding; `change`: WITHIN alone; `count`: of events."""
-    kind = draw(st.sampled_from(kinds))
-    within = draw(st.sampled_from((1, 2, 3, 4, 5, 6, 8, 10, 12)))
+    kind = draw(choice(*kinds))
+    within = draw(choice(1, 2, 3, 4, 5, 6, 8, 10, 12))
     slide = draw(st.one_of(st.just(within), st.integers(1, within)))
     if kind == "time":
         return TimeWindow(_seconds(within), _seconds(slide))
@@ -151,30 +151,30 @@ def aggregates(
     kinds = ["length"] * bool(of_lengths) + ["values"] * 2
     if Function.COUNT in functions:
         kinds = ["trends", *kinds[:-2], "events", "values", "values", "log2"]
-    kind = draw(st.sampled_from(kinds))
+    kind = draw(choice(*kinds))
     if kind == "trends":
         return _COUNT
     if kind == "length":
-        return Aggregate(draw(st.sampled_from(of_lengths)), Length())
-    variable = draw(st.sampled_from(positive_variables(pattern)))
-    distinct = allow_distinct and draw(st.integers(0, 3)) == 3
+        return Aggregate(draw(choice(*of_lengths)), Length())
+    variable = draw(choice(*positive_variables(pattern)))
+    distinct = allow_distinct and draw(one_in(4))
     if kind == "events":
         return Aggregate(Function.COUNT, Occurrences(variable), distinct)
     if kind == "log2":
         counted: Trends | Occurrences = Occurrences(variable)
         return Aggregate(Function.COUNT, Trends() if distinct else counted, log2=True)
-    function = draw(st.sampled_from(functions))
-    return Aggregate(function, Values(variable, draw(st.sampled_from(("x", "y")))), distinct)
+    function = draw(choice(*functions))
+    return Aggregate(function, Values(variable, draw(choice("x", "y"))), distinct)
 
 
 @st.composite
 def _groupings(draw: st.DrawFn, pattern: Pattern) -> tuple[GroupKey, ...]:
-    plain = draw(st.sampled_from(((), (), ("g",), ("k",), ("k", "g"))))
+    plain = draw(choice((), (), ("g",), ("k",), ("k", "g")))
     keys = tuple(GroupKey(attribute) for attribute in plain)
     # Which group of V a trend of the other part belongs to is not worth a random test.
-    if not isinstance(pattern, Both) and draw(st.integers(0, 3)) == 3:
-        variable = draw(st.sampled_from(positive_variables(pattern)))
-        keys = (*keys, GroupKey(draw(st.sampled_from(("g", "x"))), variable))
+    if not isinstance(pattern, Both) and draw(one_in(4)):
+        variable = draw(choice(*positive_variables(pattern)))
+        keys = (*keys, GroupKey(draw(choice("g", "x")), variable))
     return keys
 
 
@@ -212,11 +212,11 @@ def queries(
     """
     if pattern is not None:
         body = draw(pattern)
-    elif allow_conjunction and draw(st.integers(0, 7)) == 7:
+    elif allow_conjunction and draw(one_in(8)):
         body = draw(conjunctions(allow_negation=allow_negation))
     else:
         body = draw(patterns(allow_negation=allow_negation))
-    mode = draw(st.sampled_from(semantics))
+    mode = draw(choice(*semantics))
     is_overlapping = _is_overlapping(body)
     if is_overlapping and mode is Semantics.NEXT:
         mode = Semantics.ANY if Semantics.ANY in semantics else Semantics.CONTIGUOUS
@@ -229,9 +229,9 @@ def queries(
     )
     where: list[Any] = []
     if allow_local or allow_adjacent or allow_length:
-        where = draw(st.lists(conditions, max_size=draw(st.sampled_from((0, 1, 1, 2)))))
-    if allow_equivalence and draw(st.integers(0, 3)) == 3:
-        where.append(Equivalence(draw(st.sampled_from((("k",), ("k", "g"))))))
+        where = draw(st.lists(conditions, max_size=draw(choice(0, 1, 1, 2))))
+    if allow_equivalence and draw(one_in(4)):
+        where.append(Equivalence(draw(choice(("k",), ("k", "g")))))
     keys = draw(_groupings(body)) if allow_group_by else ()
     wanted = [_COUNT]
     if allow_aggregates and not is_overlapping:
@@ -241,14 +241,14 @@ def queries(
         wanted = draw(st.one_of(st.just([_COUNT]), several) if counts else several)
     items = [Item(one, alias=f"r{number}") for number, one in enumerate(wanted)]
     having = None
-    if allow_having and draw(st.integers(0, 5)) == 5:
+    if allow_having and draw(one_in(6)):
         choices = ["COUNT(*) > 1", "COUNT(*) BETWEEN 1 AND 3"]
         choices += ["r0 >= 1"] if wanted[0] == _COUNT else []
         choices += ["g = 1"] if GroupKey("g") in keys else []
         if allow_aggregates and not is_overlapping:
             variable = positive_variables(body)[0]
             choices += [f"SUM({variable}.x) > 0", f"NOT MAX({variable}.x) IS NULL"]
-        having = condition(draw(st.sampled_from(choices)), "HAVING")
+        having = condition(draw(choice(*choices)), "HAVING")
     return Query(
         pattern=body,
         returns=(*(_item(key) for key in keys), *items),
@@ -286,8 +286,8 @@ def cases(
     `limit` trends the last events are cut off, half by half.
     """
     asked = draw(queries(**knobs) if query is None else query)
-    tiebreak = TIEBREAK if allow_tiebreak and draw(st.integers(0, 3)) == 3 else None
-    is_datetime = draw(st.booleans()) if timestamps is None else timestamps
+    tiebreak = TIEBREAK if allow_tiebreak and draw(one_in(4)) else None
+    is_datetime = draw(choice(False, True)) if timestamps is None else timestamps
     size = min(max_size, 6) if isinstance(asked.pattern, Both) else max_size
     # Mostly events that the pattern names: the others only ever break something.
     named = tuple(event.type for event in events_of(asked.pattern)) * 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trendloom.errors import LimitError
 from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence, events_of
 from trendloom.testing.oracle import naive
-from trendloom.testing.shapes import TYPES, name, patterns
+from trendloom.testing.shapes import TYPES, name, one_in, patterns
 from trendloom.testing.strategies import ALL_WINDOWS, TIEBREAK, queries, streams, windows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class WorkloadCase:
 def _siblings(draw: st.DrawFn, prefix: tuple[Pattern, ...], allow_negation: bool) -> Pattern:
     """A pattern that begins with a part of the prefix."""
     taken = prefix[: draw(st.integers(1, len(prefix)))]
-    if len(taken) > 1 and draw(st.integers(0, 2)) == 2:
+    if len(taken) > 1 and draw(one_in(3)):
         # Of two such queries, one ends where the other goes on.
         return name(Sequence(taken), reuse=False)
     tail = draw(patterns(max_events=2, max_depth=1, allow_negation=allow_negation))
@@ -73,7 +73,7 @@ def workloads(
             query = draw(queries(pattern=siblings, semantics=(common_semantics,), **knobs))
             query = replace(query, window=common_window)
         made[f"q{number + 1}"] = query
-    tiebreak = TIEBREAK if draw(st.integers(0, 3)) == 3 else None
+    tiebreak = TIEBREAK if draw(one_in(4)) else None
     size = min(max_size, 6) if any(isinstance(q.pattern, Both) for q in made.values()) else max_size
     named = tuple(event.type for part in prefix for event in events_of(part)) * 2
     events = draw(streams(types=(*named, *TYPES), max_size=size, tiebreak=tiebreak is not None))
