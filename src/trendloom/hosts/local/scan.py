@@ -137,7 +137,7 @@ class _Run:
         keys = [self.axis.expression]
         if self.tiebreak is not None:
             keys.append(tie(self.tiebreak, self.source.schema[self.tiebreak]))
-        total, good = duck.first_row(self.connection, counts(keys).from_(self.base))
+        total, good = duck.first_row(self.connection, counts(keys).from_(self.base, copy=False))
         return total, total - good
 
     def _statement(self, total: int, *, drop: bool, sort: bool) -> exp.Expr:
@@ -160,7 +160,7 @@ class _Run:
         if numbered:
             number = exp.Window(this=exp.Anonymous(this="row_number"))
             columns.append(exp.alias_(number, "line"))
-        inner = exp.select(*columns).from_(self.base)
+        inner = exp.select(*columns, copy=False).from_(self.base, copy=False)
         kept: list[exp.Expr] = []
         if numbered:
             # The number is of the input, so nothing may be left out before it is given.
@@ -183,10 +183,11 @@ class _Run:
         if self.scan.row_numbers:
             line = exp.Sub(this=exp.column("line", table="rows"), expression=exp.Literal.number(1))
             delivered.append(exp.alias_(line, "row"))
-        outer = exp.select(*delivered).from_(inner.subquery("rows"))
+        rows = inner.subquery("rows", copy=False)
+        outer = exp.select(*delivered, copy=False).from_(rows, copy=False).where(*kept, copy=False)
         if not sort:
-            return outer.where(*kept)
-        return outer.where(*kept).order_by(*[exp.column(n, table="rows") for n in order])
+            return outer
+        return outer.order_by(*[exp.column(n, table="rows") for n in order], copy=False)
 
     def _sortable(self, key: exp.Expr, total: int) -> exp.Expr:
         if total < ENUM_MIN_ROWS or not isinstance(key, exp.Column):

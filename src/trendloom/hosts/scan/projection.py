@@ -88,7 +88,8 @@ class Projection:
             # CASE inside CASE: a condition is never evaluated on a row of another type.
             for needed in (bit.condition, bit.is_type):
                 if needed is not None:
-                    value = exp.case().when(needed.copy(), value).else_(number(0))
+                    chosen = exp.Case(ifs=[exp.If(this=needed.copy(), true=value)])
+                    value = chosen.else_(number(0), copy=False)
             mask = value if mask is None else exp.BitwiseOr(this=mask, expression=value)
         return number(0) if mask is None else mask
 
@@ -105,14 +106,14 @@ class Projection:
     def columns(self) -> list[exp.Expr]:
         """All of them under their names: p0, …, time, tie, mask, x0, …"""
         return [
-            *[exp.alias_(key.copy(), f"p{i}") for i, key in enumerate(self.keys)],
-            exp.alias_(self.time.copy(), "time"),
-            *([] if self.tie is None else [exp.alias_(self.tie.copy(), "tie")]),
+            *[exp.alias_(key, f"p{i}") for i, key in enumerate(self.keys)],
+            exp.alias_(self.time, "time"),
+            *([] if self.tie is None else [exp.alias_(self.tie, "tie")]),
             *[
-                exp.alias_(mask, name)
+                exp.alias_(mask, name, copy=False)
                 for mask, name in zip(self.masks, self.mask_names, strict=True)
             ],
-            *[exp.alias_(tree.copy(), f"x{i}") for i, tree in enumerate(self.operands)],
+            *[exp.alias_(tree, f"x{i}") for i, tree in enumerate(self.operands)],
         ]
 
     @property
@@ -184,7 +185,7 @@ def counts(keys: list[exp.Expr]) -> exp.Select:
     """How many rows there are, and how many of them have all of these keys."""
     # count(column) alone is answered by the statistics of a Parquet file.
     good = keys[0].copy() if len(keys) == 1 else exp.case().when(known(keys), exp.true())
-    return exp.select(exp.Count(this=exp.Star()), exp.Count(this=good))
+    return exp.select(exp.Count(this=exp.Star()), exp.Count(this=good), copy=False)
 
 
 def _key(name: str, duck_type: str) -> exp.Expr:
