@@ -16,6 +16,7 @@ from trendloom.cet.wanted import Wanted
 from trendloom.engine.windows import Windows
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.reading import Reading
 from trendloom.language import parse
 from trendloom.plan.planner import plan
 
@@ -90,9 +91,8 @@ def scanned(
 ) -> Scanned:
     """The whole scan of a listing, in memory."""
     planned = plan(parse(query), listing=True)
-    options = {"event_type": None, "tick": "s", "tiebreak": None, "bad_rows": "error"} | options
     with open_events(events) as source:
-        begun = begin_scan(source, planned.scan, time=time, type=type, **options)
+        begun = begin_scan(source, planned.scan, Reading(time, type, **options))
         assert begun is not None, "no events"
         batches, axis = begun
         with batches:

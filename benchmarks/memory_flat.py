@@ -53,14 +53,16 @@ def sort(path: str) -> None:
     from trendloom import query
     from trendloom.hosts.local.scan import scan_batches
     from trendloom.hosts.local.sources import open_events
-    from trendloom.hosts.scan.columns import check_time
+    from trendloom.hosts.scan.reading import Reading
 
     plan = query(QUERY).plan
-    with open_events(path) as source:
-        axis = check_time(source, "ts", tick="s")
-        with scan_batches(source, plan.scan, axis, type_column="type", event_type=None) as scan:
-            for _ in scan:
-                pass
+    reading = Reading("ts", "type")
+    with (
+        open_events(path) as source,
+        scan_batches(source, plan.scan, reading.roles(source)) as scan,
+    ):
+        for _ in scan:
+            pass
 
 
 def engine(events: int) -> None:

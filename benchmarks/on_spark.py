@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 import trendloom as tl
 from trendloom.engine.run import Run
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.arrive import arrive
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.rowgroups import TASK_ROWS, by_time, find_row_groups, make_tasks, read
@@ -141,7 +142,7 @@ def scanned(path: Path) -> tuple[DataFrame, Task, Any]:
     """The scan's columns, as a careful engineer would select them."""
     plan = tl.query(QUERY).plan
     given = frame(path)
-    scan = spark_scan(given.schema, plan.scan, time="ts", type="type")
+    scan = spark_scan(given.schema, plan.scan, Reading("ts", "type"))
     from trendloom.engine.layout import Numbers
 
     task = Task.of(plan, Numbers.AUTO, scan.axis, scan.operand_types, scan.partition_types)

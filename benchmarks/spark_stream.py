@@ -145,10 +145,11 @@ def _state(count: int) -> Figure:
     from trendloom.engine.live.live import Live
     from trendloom.engine.setting import Setting
     from trendloom.hosts.scan.project import Projector
+    from trendloom.hosts.scan.reading import Reading
 
     table = pq.read_table(micro_batches(count) / "00.parquet")
     plan = tl.query(windowed(count)).plan
-    projector = Projector(plan.scan, table.schema, time="ts", type="type")
+    projector = Projector(plan.scan, table.schema, Reading("ts", "type"))
     types = projector.operand_types, projector.partition_types
     setting = Setting(plan, *types, projector.axis.nanoseconds)
     events = projector(table).table

@@ -26,6 +26,7 @@ from trendloom.generators import generate
 from trendloom.generators.ridesharing import TYPES
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.reading import Reading
 from trendloom.workloads.hamlet.benefit import Mode
 from trendloom.workloads.hamlet.execute import Sharing
 from trendloom.workloads.hamlet.template import merge
@@ -141,10 +142,7 @@ def _contest(name: str, events: int) -> Contest:
     template = merge([query(_text(name, k)).plan for k in range(QUERIES)])
     (group,) = template.groups
     with open_events(table) as source:
-        begun = begin_scan(
-            source, group.joint.scan, time="ts", type="type", event_type=None, tick="s",
-            tiebreak=None, bad_rows="error",
-        )  # fmt: skip
+        begun = begin_scan(source, group.joint.scan, Reading("ts", "type"))
         assert begun is not None, "there are events"
         batches, axis = begun
         with batches:

@@ -21,6 +21,7 @@ from benchmarks.harness import Figure, Samples, Size, at_least, at_most, take_tu
 from trendloom.engine.layout import Numbers
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
+from trendloom.hosts.scan.reading import Reading
 from trendloom.workloads.running import Columns, GroupRun
 from trendloom.workloads.sharing import share
 
@@ -93,9 +94,8 @@ def _aggregation(queries: list[str], events: pa.Table) -> dict[str, Callable[[],
     """What comes after the scan, with and without merged automata."""
     plans = {f"q{n}": tl.query(text).plan for n, text in enumerate(queries)}
     shared, apart = (share(plans, mode).groups[0] for mode in ("dynamic", "never"))
-    words = {"type": "type", "event_type": None, "tick": "s", "tiebreak": None}
     with open_events(events) as source:
-        begun = begin_scan(source, shared.shared.scan, time="time", bad_rows="error", **words)
+        begun = begin_scan(source, shared.shared.scan, Reading("time", "type"))
         assert begun is not None
         batches, axis = begun
         columns = Columns(

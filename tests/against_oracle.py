@@ -14,8 +14,8 @@ from trendloom.engine.setting import Setting
 from trendloom.errors import LimitError
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.reading import Reading
 from trendloom.language import Semantics, to_text
 from trendloom.testing import same_rows
 
@@ -61,12 +61,9 @@ def compare_in_batches(case: Case, sizes: list[int], *, threads: int = 1) -> Non
         return
     plan = query(case.query).plan
     with open_events(case.events) as source:
-        axis = check_time(source, "time")
-        type_column, one_type = check_type(source, "type", None)
-        batches = scan_batches(
-            source, plan.scan, axis, type_column=type_column, event_type=one_type,
-            tiebreak=case.tiebreak,
-        )  # fmt: skip
+        roles = Reading("time", "type", tiebreak=case.tiebreak).roles(source)
+        axis = roles.axis
+        batches = scan_batches(source, plan.scan, roles)
         with batches:
             types = batches.operand_types, batches.partition_types
             running = Run(Setting(plan, *types, axis.nanoseconds, threads=threads))

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
 
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.host import Outcome
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
 HOSTS = ("local",)
 NUMBERS = ("auto", "exact")
-BAD_ROWS = ("error", "drop")
-READING = ("time", "type", "event_type", "tick", "tiebreak", "bad_rows")
-"""Options that say how events are read."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +53,7 @@ class TrendQuery:
                 "Events are looked at only to explain, as text, how their trends are listed.",
                 remedy="Leave events out, or RETURN.",
             )
-        found, survey = _listing(self, events, None, options)
+        found, survey = _listing(self, events, *_parted(options))
         survey()
         return found.explain()
 
@@ -121,23 +119,19 @@ def run(
     """
     from trendloom.engine.layout import Numbers
     from trendloom.hosts.local.host import run_local
+    from trendloom.hosts.scan.reading import Reading
 
     one_of("host", host, HOSTS)
     one_of("numbers", numbers, NUMBERS)
-    one_of("bad_rows", bad_rows, BAD_ROWS)
+    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
     check_threads(threads)
     checked = aggregation(query)
     started = clock.perf_counter()
     outcome = run_local(
         checked.plan,
         events,
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
+        reading,
         numbers=Numbers(numbers),
-        bad_rows="drop" if bad_rows == "drop" else "error",
         progress=progress,
         threads=threads,
     )
@@ -218,41 +212,58 @@ def trends(
     `longest=k` lists the k longest, `top=k` those of the largest `by="SUM(S.price)"`, `sample=k`
     draws k uniformly, with replacement, by `seed`.
     """
+    from trendloom.hosts.scan.reading import Reading
+
     options = {
-        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
         "memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer,
         "limit": limit, "after": after, "all": all, "longest": longest, "top": top, "by": by,
-        "sample": sample, "seed": seed, "bad_rows": bad_rows,
+        "sample": sample, "seed": seed,
     }  # fmt: skip
-    found, _ = _listing(query, events, progress, options)
+    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
+    found, _ = _listing(query, events, reading, options, progress)
     return found
 
 
 def _listing(
     query: str | Query | TrendQuery,
     events: Any,
-    progress: Callable[[int, int | None], None] | None,
+    reading: Reading,
     options: dict[str, Any],
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> tuple[Trends, Callable[[], None]]:
     """The trends, and what estimates them instead."""
     from trendloom.hosts.local.listing import list_local
 
-    planned, wanted, reading = listing_of(query, options)
-    listed = list_local(planned, events, wanted, progress=progress, **reading)
+    planned, wanted = _wanted(query, options)
+    listed = list_local(planned, events, wanted, reading, progress=progress)
     return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
 
 
 def listing_of(
     query: str | Query | TrendQuery, options: dict[str, Any]
-) -> tuple[Plan, Wanted, dict[str, Any]]:
-    """For hosts that list: the plan, which trends, and the options that say how to read events."""
+) -> tuple[Plan, Wanted, Reading]:
+    """For hosts that list: the plan, which trends, and how events are read."""
+    reading, which = _parted(options)
+    return *_wanted(query, which), reading
+
+
+def _parted(options: dict[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    """Options by name: those that say how events are read, and the others."""
+    from dataclasses import fields
+
+    from trendloom.hosts.scan.reading import Reading
+
+    names = {one.name for one in fields(Reading)}
+    reading = Reading(**{k: v for k, v in options.items() if k in names})
+    return reading, {k: v for k, v in options.items() if k not in names}
+
+
+def _wanted(query: str | Query | TrendQuery, options: dict[str, Any]) -> tuple[Plan, Wanted]:
     from trendloom.cet.wanted import Wanted
     from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
     from trendloom.plan.planner import plan
 
-    reading = {k: v for k, v in options.items() if k in READING}
-    one_of("bad_rows", reading.setdefault("bad_rows", "error"), BAD_ROWS)
-    which = {k: v for k, v in options.items() if k not in (*READING, "all")}
+    which = {k: v for k, v in options.items() if k != "all"}
     wanted = Wanted.read(every=options.get("all", False), **which)
     planned = plan(_tree(query), listing=True)
     check_semantics(planned, every=wanted.every)
@@ -260,7 +271,7 @@ def listing_of(
         check_unanchored(planned)
     if wanted.by is not None:
         planned = with_sum(planned, *wanted.by)
-    return planned, wanted, reading
+    return planned, wanted
 
 
 def matches(
@@ -287,8 +298,9 @@ def matches(
     that has it. Without `slide` every result is listed once, if it is shorter than `within`.
     """
     from trendloom.hosts.local.matches import match_local
+    from trendloom.hosts.scan.reading import Reading
 
-    one_of("bad_rows", bad_rows, BAD_ROWS)
+    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
     if isinstance(partition_by, str):
         raise TrendloomError(
             "partition_by is a list of names.", remedy=f"Write partition_by=[{partition_by!r}]."
@@ -296,16 +308,11 @@ def matches(
     listed = match_local(
         formula,
         events,
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
+        reading,
         partition_by=partition_by,
         within=within,
         slide=slide,
         limit=limit,
-        bad_rows="drop" if bad_rows == "drop" else "error",
         progress=progress,
     )
     return Matches(listed.schema, listed.batches)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trendloom.api import BAD_ROWS, NUMBERS, TrendQuery, check_threads, query, result_of
+from trendloom.api import NUMBERS, TrendQuery, check_threads, query, result_of
 from trendloom.errors import InputError, TrendloomError, WorkloadError, did_you_mean, one_of
 from trendloom.language import Query
 from trendloom.results import Results
@@ -99,21 +99,17 @@ class Workload:
         """
         from trendloom.engine.layout import Numbers
         from trendloom.hosts.local.workload import run_workload
+        from trendloom.hosts.scan.reading import Reading
 
         one_of("numbers", numbers, NUMBERS)
-        one_of("bad_rows", bad_rows, BAD_ROWS)
+        reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
         check_threads(threads)
         started = clock.perf_counter()
         outcomes, metrics = run_workload(
             self._sharing(mode),
             events,
-            time=time,
-            type=type,
-            event_type=event_type,
-            tick=tick,
-            tiebreak=tiebreak,
+            reading,
             numbers=Numbers(numbers),
-            bad_rows="drop" if bad_rows == "drop" else "error",
             progress=progress,
             threads=threads,
         )

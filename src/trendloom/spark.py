@@ -75,7 +75,7 @@ def trends(
     from trendloom.hosts.spark.listing import list_spark
 
     asked, wanted, reading = listing_of(query, options)
-    return list_spark(asked, events, spark, wanted, id, **reading)
+    return list_spark(asked, events, spark, wanted, id, reading)
 
 
 def register(spark: SparkSession, name: str = "trends") -> None:

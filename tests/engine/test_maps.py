@@ -28,8 +28,8 @@ from trendloom.engine.setting import Setting
 from trendloom.errors import InputError, NumberError
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.reading import Reading
 from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.language import Semantics, to_text
 from trendloom.language.nodes import Aggregate, Function, Query
@@ -78,12 +78,9 @@ class Scanned:
 def scanned(asked: str | Query, events: Rows, tiebreak: str | None = None) -> Scanned:
     plan = query(asked).plan
     with open_events(events) as source:
-        axis = check_time(source, "time")
-        type_column, one_type = check_type(source, "type", None)
-        batches = scan_batches(
-            source, plan.scan, axis, type_column=type_column, event_type=one_type,
-            tiebreak=tiebreak,
-        )  # fmt: skip
+        roles = Reading("time", "type", tiebreak=tiebreak).roles(source)
+        axis = roles.axis
+        batches = scan_batches(source, plan.scan, roles)
         with batches:
             setting = Setting(
                 plan, batches.operand_types, batches.partition_types, axis.nanoseconds

@@ -25,8 +25,8 @@ from trendloom.engine.setting import Setting
 from trendloom.errors import NumberError
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.reading import Reading
 from trendloom.language import Query, Semantics, to_text
 from trendloom.result import Result
 from trendloom.testing import same_rows
@@ -69,12 +69,9 @@ def spread(
 ) -> Spread:
     plan = query(asked).plan
     with open_events(events) as source:
-        axis = check_time(source, "time")
-        type_column, one_type = check_type(source, "type", None)
-        batches = scan_batches(
-            source, plan.scan, axis, type_column=type_column, event_type=one_type,
-            tiebreak=tiebreak,
-        )  # fmt: skip
+        roles = Reading("time", "type", tiebreak=tiebreak).roles(source)
+        axis = roles.axis
+        batches = scan_batches(source, plan.scan, roles)
         with batches:
             types = batches.operand_types, batches.partition_types
             setting = Setting(plan, *types, axis.nanoseconds, numbers)

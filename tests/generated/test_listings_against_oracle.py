@@ -14,7 +14,7 @@ from trendloom.cet.listing import Listing
 from trendloom.cet.wanted import Wanted
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
+from trendloom.hosts.scan.reading import Reading
 from trendloom.language import to_text
 from trendloom.plan.planner import plan
 from trendloom.testing.listings import ListingCase, listings
@@ -64,12 +64,9 @@ def test_any_batches_give_the_same_trends(case: ListingCase, sizes: list[int]) -
         return
     planned = plan(case.query, listing=True)
     with open_events(case.events) as source:
-        axis = check_time(source, "time")
-        type_column, one_type = check_type(source, "type", None)
-        scanned = scan_batches(
-            source, planned.scan, axis, type_column=type_column, event_type=one_type,
-            tiebreak=case.tiebreak,
-        )  # fmt: skip
+        roles = Reading("time", "type", tiebreak=case.tiebreak).roles(source)
+        axis = roles.axis
+        scanned = scan_batches(source, planned.scan, roles)
         with scanned:
             listing = Listing(planned, Wanted(), scanned.partition_types, axis.nanoseconds)
             batches = list(listing.over(cut(scanned, sizes)))

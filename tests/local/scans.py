@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
@@ -7,8 +8,10 @@ import sqlglot
 
 from trendloom.hosts.local.scan import Batches, scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan.columns import check_time, check_type
+from trendloom.hosts.scan.reading import Reading
 from trendloom.plan.scan import Kind, Letter, Operand, Scan
+
+_WORDS = {one.name for one in fields(Reading)}
 
 
 def sql(text: str) -> Any:
@@ -32,11 +35,9 @@ def scan(
 
 
 def batches(source: Any, query: Scan, *, time: str = "t", **options: Any) -> Batches:
-    axis = check_time(source, time)
-    type_column, event_type = check_type(source, None, options.pop("event_type", None))
-    return scan_batches(
-        source, query, axis, type_column=type_column, event_type=event_type, **options
-    )
+    words = {name: options.pop(name) for name in _WORDS & options.keys()}
+    reading = Reading(time, **words)
+    return scan_batches(source, query, reading.roles(source), drop=reading.drops, **options)
 
 
 def rows(events: Any, query: Scan, **options: Any) -> list[tuple[Any, ...]]:

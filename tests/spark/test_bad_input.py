@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 import trendloom as tl
 from trendloom.engine.layout import Numbers
 from trendloom.errors import InputError, QueryMeaningError, TrendloomError
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark import stream
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.failed import plain
@@ -373,7 +374,7 @@ def test_watermarks_of_times_without_a_zone(spark: SparkSession, setting: Any, z
     zero = datetime(1970, 1, 1)
     days = [datetime.combine(time.date(), zero.time()) for time in times]
     for name, wanted in (("t", times), ("day", days)):
-        scan = spark_scan(events.schema, plan.scan, time=name, type="type")
+        scan = spark_scan(events.schema, plan.scan, Reading(name, "type"))
         task = Task.of(plan, Numbers.AUTO, scan.axis, scan.operand_types, scan.partition_types)
         marked = stream._with_watermark(events, task, name, "1 second")
         rows = marked.selectExpr(f"unix_micros({stream.EVENT_TIME}) AS us").collect()

@@ -101,10 +101,11 @@ def test_the_direct_plan(
 def can_combine(case: Case) -> bool:
     from trendloom.engine.setting import Setting
     from trendloom.hosts.scan.project import Projector
+    from trendloom.hosts.scan.reading import Reading
 
     if not is_spark_case(case):
         return False
     plan = tl.query(case.query).plan
-    projector = Projector(plan.scan, arrow_events(case.events).schema, **options(case))
+    projector = Projector(plan.scan, arrow_events(case.events).schema, Reading(**options(case)))
     types = projector.operand_types, projector.partition_types
     return mappable(Setting(plan, *types, projector.axis.nanoseconds))

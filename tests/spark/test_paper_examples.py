@@ -21,6 +21,7 @@ from trendloom.engine.maps import mappable
 from trendloom.engine.setting import Setting
 from trendloom.errors import InputError, QueryMeaningError
 from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.scan.reading import Reading
 from trendloom.language import parse, to_text
 from trendloom.testing import naive, same_rows
 
@@ -79,8 +80,7 @@ def frames(spark: SparkSession) -> dict[str, DataFrame]:
 
 def can_combine(example: Example) -> bool:
     plan = tl.query(text_of(example)).plan
-    options = {"type": None, "tick": "s", "tiebreak": None, **options_of(example)}
-    projector = Projector(plan.scan, table_of(example).schema, **options)
+    projector = Projector(plan.scan, table_of(example).schema, Reading(**options_of(example)))
     types = projector.operand_types, projector.partition_types
     return mappable(Setting(plan, *types, projector.axis.nanoseconds))
 

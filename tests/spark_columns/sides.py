@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.arrive import arrive
 from trendloom.hosts.spark.columns import spark_scan
 
@@ -30,17 +31,17 @@ def by_spark(
     session: SparkSession, table: pa.Table | DataFrame, scan: Scan, **options: Any
 ) -> pa.Table:
     """Through Spark's expressions and the worker's door."""
-    bad_rows = options.pop("bad_rows", "error")
+    reading = Reading(**options)
     frame = in_spark(session, table) if isinstance(table, pa.Table) else table
-    found = spark_scan(frame.schema, scan, **options)
+    found = spark_scan(frame.schema, scan, reading)
     kept = frame if found.condition is None else frame.where(found.condition)
     batches = kept.selectExpr(*found.columns).toArrow().to_batches()
-    arrived = [arrive(batch, found.arrival, bad_rows).batch for batch in batches]
+    arrived = [arrive(batch, found.arrival, drop=reading.drops).batch for batch in batches]
     return pa.Table.from_batches(arrived, found.arrival.contract)
 
 
 def by_duck(table: pa.Table, scan: Scan, **options: Any) -> pa.Table:
-    return Projector(scan, table.schema, **options)(table).table
+    return Projector(scan, table.schema, Reading(**options))(table).table
 
 
 def same(session: SparkSession, table: pa.Table, scan: Scan, **options: Any) -> pa.Table:

@@ -15,6 +15,7 @@ from local.scans import scan
 from spark_columns.sides import NASTY, by_duck, by_spark, in_spark, same
 from trendloom.api import query
 from trendloom.errors import InputError, LimitError
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.arrive import arrive
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.plan.scan import Kind
@@ -103,10 +104,10 @@ def test_rows_without_a_time_or_tiebreak(kind: pa.DataType, spark: SparkSession)
     found = same(spark, table, scan("A"), time="t", tiebreak="n", bad_rows="drop")
     assert found["time"].to_pylist() == [1, 4]
     frame = in_spark(spark, table)
-    planned = spark_scan(frame.schema, scan("A"), time="t", tiebreak="n")
+    planned = spark_scan(frame.schema, scan("A"), Reading("t", tiebreak="n"))
     assert planned.condition is not None
     rows = frame.where(planned.condition).selectExpr(*planned.columns).toArrow()
-    dropped = [arrive(b, planned.arrival, "drop").dropped for b in rows.to_batches()]
+    dropped = [arrive(b, planned.arrival, drop=True).dropped for b in rows.to_batches()]
     assert sum(dropped) == 2
 
 
@@ -171,7 +172,7 @@ EVENTS = schema(("t", LongType()), ("type", StringType()), ("x", IntegerType()))
 def test_columns_that_differ_in_case_only() -> None:
     twice = schema(*[(f.name, f.dataType) for f in EVENTS], ("X", LongType()))
     with pytest.raises(InputError, match=r"'X' occurs twice .*\nRename one of the columns"):
-        spark_scan(twice, scan("A"), time="t")
+        spark_scan(twice, scan("A"), Reading("t"))
 
 
 @pytest.mark.parametrize(
@@ -193,21 +194,21 @@ def test_refusals_are_those_of_every_host(
     letters: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        spark_scan(EVENTS, scan(letters), **{"time": "t", **options})
+        spark_scan(EVENTS, scan(letters), Reading(**{"time": "t", **options}))
 
 
 def test_too_many_letters() -> None:
     with pytest.raises(LimitError, match="65 variables; at most 64"):
-        spark_scan(EVENTS, scan(*["A"] * 65), time="t")
+        spark_scan(EVENTS, scan(*["A"] * 65), Reading("t"))
 
 
 def test_types_that_have_no_counterpart_matter_only_where_they_are_used() -> None:
     wide = schema(*[(f.name, f.dataType) for f in EVENTS], ("tags", ArrayType(LongType())))
-    assert spark_scan(wide, scan("A: x > 1"), time="t").columns[0] == "`t` AS time"
+    assert spark_scan(wide, scan("A: x > 1"), Reading("t")).columns[0] == "`t` AS time"
     with pytest.raises(
         InputError, match=r"'tags' is array<bigint>, which .*\nSelect a value of it"
     ):
-        spark_scan(wide, scan("A", by="tags"), time="t")
+        spark_scan(wide, scan("A", by="tags"), Reading("t"))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_types_that_have_no_counterpart_matter_only_where_they_are_used() -> Non
 )
 def test_whether_an_integer_may_overflow(condition: str, operand: str, expected: bool) -> None:
     query_ = scan(f"A: {condition}", by="x", operands=((operand, Kind.NUMBER),))
-    assert spark_scan(EVENTS, query_, time="t").may_overflow is expected
+    assert spark_scan(EVENTS, query_, Reading("t")).may_overflow is expected
 
 
 def test_overflow_is_an_error_in_both(spark: SparkSession) -> None:
@@ -234,7 +235,7 @@ def test_overflow_is_an_error_in_both(spark: SparkSession) -> None:
 
 
 def test_what_is_sent_to_workers_is_plain() -> None:
-    planned = spark_scan(EVENTS, scan("A", by="x"), time="t", tiebreak="x")
+    planned = spark_scan(EVENTS, scan("A", by="x"), Reading("t", tiebreak="x"))
     arrival = pickle.loads(pickle.dumps(planned.arrival))
     assert arrival == planned.arrival
     assert arrival.contract.names == ["p0", "time", "tie", "mask"]
@@ -244,7 +245,7 @@ def test_what_is_sent_to_workers_is_plain() -> None:
 def test_what_arrives_in_other_clothes() -> None:
     fields = (("t", LongType()), ("type", StringType()), ("s", StringType()))
     query_ = scan("A", by="s", operands=(("s", Kind.ANY),))
-    planned = spark_scan(schema(*fields), query_, time="t")
+    planned = spark_scan(schema(*fields), query_, Reading("t"))
     batch = pa.record_batch(
         {
             "x0": pa.array(["a", "b"]).dictionary_encode(),
@@ -263,7 +264,7 @@ def test_what_arrives_in_other_clothes() -> None:
 
 
 def test_a_value_that_does_not_fit_on_arrival() -> None:
-    planned = spark_scan(EVENTS, scan("A", operands=(("x + 1", Kind.ANY),)), time="t")
+    planned = spark_scan(EVENTS, scan("A", operands=(("x + 1", Kind.ANY),)), Reading("t"))
     values = {"time": [dt.date(2020, 1, 1)], "mask": pa.array([1], pa.int8()), "x0": [2**40]}
     with pytest.raises(InputError, match=r"column x0 arrived as int64 and does not fit int32"):
         arrive(pa.record_batch(values), planned.arrival)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import trendloom as tl
 from trendloom.engine.layout import Numbers
 from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.task import Task
 from trendloom.language import parse
 
@@ -21,7 +22,7 @@ SCHEMA = pa.schema([("t", pa.int64()), ("type", pa.string())])
 
 def task_of(query: str | Query) -> Task:
     plan = tl.query(query).plan
-    projector = Projector(plan.scan, SCHEMA, time="t", type="type")
+    projector = Projector(plan.scan, SCHEMA, Reading("t", "type"))
     types = tuple(projector.operand_types), tuple(projector.partition_types)
     return Task.of(plan, Numbers.AUTO, projector.axis, *types)
 

@@ -12,6 +12,7 @@ from trendloom.engine.run import Run
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.reading import Reading
 from trendloom.workloads.hamlet.benefit import Mode
 from trendloom.workloads.hamlet.execute import Sharing
 from trendloom.workloads.hamlet.metrics import Metrics
@@ -83,10 +84,7 @@ def join(queries: Sequence[str], events: Rows, *, tiebreak: str | None = None) -
 
 def scan(group: Group, events: Any, *, time: str = "time", tiebreak: str | None = None) -> Joined:
     with open_events(events) as source:
-        begun = begin_scan(
-            source, group.joint.scan, time=time, type="type", event_type=None, tick="s",
-            tiebreak=tiebreak, bad_rows="error",
-        )  # fmt: skip
+        begun = begin_scan(source, group.joint.scan, Reading(time, "type", tiebreak=tiebreak))
         assert begun is not None, "there are events"
         batches, axis = begun
         with batches:

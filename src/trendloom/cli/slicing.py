@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.language import Query
 
 NANOSECONDS = {
@@ -25,9 +26,7 @@ NANOSECONDS = {
 """Short names of ticks, which is how the oracle knows them."""
 
 
-def first_events(
-    events: str | list[str], count: int, time: str, tick: str, tiebreak: str | None, *, drop: bool
-) -> pa.Table:
+def first_events(events: str | list[str], count: int, reading: Reading) -> pa.Table:
     """The first `count` events in time order, all columns."""
     from sqlglot import exp
 
@@ -36,18 +35,18 @@ def first_events(
     from trendloom.hosts.scan.columns import check_tiebreak, check_time
 
     with open_events(events) as source:
-        axis = check_time(source, time, tick=tick)
-        order = [duck.column(time)]
-        if tiebreak is not None:
-            check_tiebreak(source, tiebreak)
-            order.append(duck.column(tiebreak))
+        axis = check_time(source, reading.time, tick=reading.tick)
+        order = [duck.column(reading.time)]
+        if reading.tiebreak is not None:
+            check_tiebreak(source, reading.tiebreak)
+            order.append(duck.column(reading.tiebreak))
         wanted = exp.select("*").from_(source.name).order_by(*order).limit(count)
-        if drop:
+        if reading.drops:
             for key in (axis.expression, *order[1:]):
                 known = exp.Not(this=exp.Is(this=key.copy(), expression=exp.null()))
                 wanted = wanted.where(known)
         table = source.connection.sql(duck.text(wanted)).to_arrow_table()
-    return _readable_times(table, time)
+    return _readable_times(table, reading.time)
 
 
 def short_tick(tick: str) -> str:

@@ -55,9 +55,10 @@ def verify(
     from trendloom.cli.comparing import compare
     from trendloom.cli.output import note, show_json, some
     from trendloom.cli.slicing import first_events
+    from trendloom.hosts.scan.reading import Reading
 
     asked = api.query(text)
-    table = first_events(paths, events, time, tick, tiebreak, drop=bad_rows == "drop")
+    table = first_events(paths, events, Reading(**options, bad_rows=bad_rows))
     found = compare(asked.tree, table, options, host=host, seconds=seconds)
     if found.each is not None:
         note(

@@ -99,10 +99,11 @@ def _as_workers_do(text: str) -> None:
     from trendloom.engine.shards import shard_numbers, split
     from trendloom.engine.sort import sort_events
     from trendloom.hosts.scan.project import Projector
+    from trendloom.hosts.scan.reading import Reading
 
     plan = query(text).plan
     table = pa.Table.from_pylist(EVENTS)
-    projector = Projector(plan.scan, table.schema, time="time", type="type")
+    projector = Projector(plan.scan, table.schema, Reading("time", "type"))
     scan = projector(table).table
     types = projector.operand_types, projector.partition_types
     setting = Setting(plan, *types, projector.axis.nanoseconds)

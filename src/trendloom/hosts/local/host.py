@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from trendloom.hosts.scan.dress import dressed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
     Progress = Callable[[int, int | None], None]
@@ -39,14 +40,9 @@ class Outcome:
 def run_local(
     plan: Plan,
     events: object,
+    reading: Reading,
     *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
     numbers: Numbers = Numbers.AUTO,
-    bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Outcome:
@@ -54,17 +50,7 @@ def run_local(
     with open_events(events) as source:
         if threads is not None:
             duck.use_threads(source.connection, threads)
-        begun = begin_scan(
-            source,
-            plan.scan,
-            time=time,
-            type=type,
-            event_type=event_type,
-            tick=tick,
-            tiebreak=tiebreak,
-            bad_rows=bad_rows,
-            sort=False,
-        )
+        begun = begin_scan(source, plan.scan, reading, sort=False)
         if begun is None:
             return Outcome(empty_table(plan), 0, 0, Order.AS_READ.value)
         batches, axis = begun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.scanned import Batches
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
     Progress = Callable[[int, int | None], None]
@@ -39,28 +40,14 @@ def list_local(
     plan: Plan,
     events: object,
     wanted: Wanted,
+    reading: Reading,
     *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
-    bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
 ) -> Listed:
     """What is wrong with the events is said at once; the trends come when they are asked for."""
     source = open_events(events)
     try:
-        begun = begin_scan(
-            source,
-            plan.scan,
-            time=time,
-            type=type,
-            event_type=event_type,
-            tick=tick,
-            tiebreak=tiebreak,
-            bad_rows=bad_rows,
-        )
+        begun = begin_scan(source, plan.scan, reading)
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()

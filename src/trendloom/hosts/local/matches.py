@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,10 +14,10 @@ from trendloom.acel.matching import Matching
 from trendloom.acel.parser import parse
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES, match_plan, read_formula
 from trendloom.acel.windows import Span, read_window
-from trendloom.hosts.local.beginning import begin_scan
+from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
-from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
+from trendloom.hosts.scan.columns import check_attributes
 from trendloom.language.nodes import CountWindow
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trendloom.hosts.local.listing import Progress
     from trendloom.hosts.local.scanned import Batches
     from trendloom.hosts.local.sources import Source
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.scan.times import TimeAxis
 
 
@@ -40,17 +41,12 @@ class Found:
 def match_local(
     formula: str,
     events: object,
+    reading: Reading,
     *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
     partition_by: Sequence[str] = (),
     within: str | None = None,
     slide: str | None = None,
     limit: int | None = None,
-    bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
 ) -> Found:
     """What is wrong with formula and events is said at once; results come when asked for."""
@@ -59,28 +55,22 @@ def match_local(
     source = open_events(events)
     try:
         if source.is_empty:
-            named = [name for name in (time, type, tiebreak) if name is not None]
-            check_attributes(source, [*named, *partition_by])
+            check_attributes(source, [*reading.named, *partition_by])
             source.close()
             return Found(_unknown(formula, partition_by), iter(()))
-        axis = check_time(source, time, tick=tick)
-        type_column, one_type = check_type(source, type, event_type)
+        roles = reading.roles(source)
+        axis = roles.axis
         check_attributes(source, partition_by)
-        kinds, types = columns_by_kind(source, type_column)
+        kinds, types = columns_by_kind(source, roles.type_column)
         read, schema = read_formula(formula, kinds)
         counted = isinstance(window, CountWindow)
         plan = match_plan(
-            read, schema, text=formula, partition=partition_by, type_column=type_column,
+            read, schema, text=formula, partition=partition_by, type_column=roles.type_column,
             types=types, counted=counted,
         )  # fmt: skip
         span = Span.of(window, axis.nanoseconds, within or "")
-        begun = begin_scan(
-            source, plan.scan, time=time, type=type, event_type=event_type, tick=tick,
-            tiebreak=tiebreak, bad_rows=bad_rows,
-        )  # fmt: skip
-        assert begun is not None
-        scanned, _ = begun
-        matching = Matching(plan, span, scanned.partition_types, one_type, limit)
+        scanned = scan_batches(source, plan.scan, roles, drop=reading.drops)
+        matching = Matching(plan, span, scanned.partition_types, roles.event_type, limit)
         shown = _dressed_schema(matching.schema, axis, counted=counted)
     except BaseException:
         source.close()

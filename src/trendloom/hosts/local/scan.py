@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
@@ -19,14 +19,14 @@ from sqlglot import exp
 
 from trendloom.hosts.local.scanned import Batches
 from trendloom.hosts.scan import duck
-from trendloom.hosts.scan.columns import check_attributes, check_tiebreak
+from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.failures import failed, without_order
 from trendloom.hosts.scan.projection import bind, check_letters, counts, known, present, tie
 from trendloom.plan.scan import Kind
 
 if TYPE_CHECKING:
     from trendloom.hosts.local.sources import Source
-    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.hosts.scan.reading import Roles
     from trendloom.plan.scan import Scan
 
 ENUM_MIN_ROWS = 200_000
@@ -38,28 +38,24 @@ _serial = itertools.count()
 def scan_batches(
     source: Source,
     scan: Scan,
-    axis: TimeAxis,
+    roles: Roles,
     *,
-    type_column: str | None,
-    event_type: str | None,
-    tiebreak: str | None = None,
-    bad_rows: Literal["error", "drop"] = "error",
+    drop: bool = False,
     batch_rows: int = BATCH_ROWS,
     sort: bool = True,
 ) -> Batches:
     """Start a scan. Errors in the query's types are raised here, before anything is sorted.
 
-    Without `sort`, rows come in the order of the input.
+    Without `sort`, rows come in the order of the input. `drop`: rows that have no place in the
+    order are left out, not an error.
     """
     check_letters(scan)
     check_attributes(source, scan.attributes)
-    if tiebreak is not None:
-        check_tiebreak(source, tiebreak)
     if source.is_empty:
-        return _nothing(scan, tiebreak)
-    run = _Run(source, scan, axis, type_column, event_type, tiebreak)
+        return _nothing(scan, roles.tiebreak)
+    run = _Run(source, scan, roles)
     try:
-        return run.start(bad_rows, batch_rows, sort=sort)
+        return run.start(batch_rows, drop=drop, sort=sort)
     except duckdb.Error as error:
         run.finish()
         reason = failed(error)
@@ -74,31 +70,20 @@ def scan_batches(
 class _Run:
     """One scan under way: what it created, so that it can be dropped again."""
 
-    def __init__(
-        self,
-        source: Source,
-        scan: Scan,
-        axis: TimeAxis,
-        type_column: str | None,
-        event_type: str | None,
-        tiebreak: str | None,
-    ) -> None:
+    def __init__(self, source: Source, scan: Scan, roles: Roles) -> None:
         self.connection = source.connection
         self.source = source
         self.scan = scan
-        self.axis = axis
-        self.type_column = type_column
-        self.event_type = event_type
-        self.tiebreak = tiebreak
+        self.roles = roles
         self.base = source.name
         self.created: list[tuple[str, str]] = []
 
-    def start(self, bad_rows: str, batch_rows: int, *, sort: bool) -> Batches:
+    def start(self, batch_rows: int, *, drop: bool, sort: bool) -> Batches:
         if self.source.is_text:
             self.base = self._create("TABLE", "staged", self._needed())
         total, bad = self._count()
-        if bad and bad_rows == "error":
-            raise without_order(bad, total, self.axis.column, self.tiebreak)
+        if bad and not drop:
+            raise without_order(bad, total, self.roles.axis.column, self.roles.tiebreak)
         return self._deliver(total, bad, batch_rows, sort)
 
     def _deliver(self, total: int, bad: int, batch_rows: int, sort: bool) -> Batches:
@@ -129,28 +114,18 @@ class _Run:
         return name
 
     def _needed(self) -> exp.Select:
-        named = (self.axis.column, self.type_column, self.tiebreak, *self.scan.attributes)
-        names = dict.fromkeys(name for name in named if name is not None)
+        names = dict.fromkeys((*self.roles.columns, *self.scan.attributes))
         return exp.select(*[duck.column(name) for name in names]).from_(self.base)
 
     def _count(self) -> tuple[int, int]:
-        keys = [self.axis.expression]
-        if self.tiebreak is not None:
-            keys.append(tie(self.tiebreak, self.source.schema[self.tiebreak]))
+        keys, tiebreak = [self.roles.axis.expression], self.roles.tiebreak
+        if tiebreak is not None:
+            keys.append(tie(tiebreak, self.source.schema[tiebreak]))
         total, good = duck.first_row(self.connection, counts(keys).from_(self.base, copy=False))
         return total, total - good
 
     def _statement(self, total: int, *, drop: bool, sort: bool) -> exp.Expr:
-        bound = bind(
-            self.connection,
-            self.base,
-            self.source.schema,
-            self.scan,
-            self.axis,
-            type_column=self.type_column,
-            event_type=self.event_type,
-            tiebreak=self.tiebreak,
-        )
+        bound = bind(self.connection, self.base, self.source.schema, self.scan, self.roles)
         columns = bound.columns
         names = [column.alias for column in columns]
         if sort:

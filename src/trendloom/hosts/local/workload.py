@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from trendloom.hosts.local.host import Progress
     from trendloom.hosts.local.sources import Source
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
     from trendloom.workloads.sharing import Group, Sharing
 
@@ -39,8 +40,7 @@ _serial = itertools.count()
 class _Call:
     """What is the same for every group."""
 
-    words: dict[str, Any]
-    """How events are read."""
+    reading: Reading
     numbers: Numbers
     threads: int
     progress: Progress | None
@@ -51,14 +51,9 @@ class _Call:
 def run_workload(
     sharing: Sharing,
     events: object,
+    reading: Reading,
     *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
     numbers: Numbers = Numbers.AUTO,
-    bad_rows: Literal["error", "drop"] = "error",
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> tuple[dict[str, Outcome], Metrics]:
@@ -66,14 +61,6 @@ def run_workload(
 
     An error of any query's columns is told before anything is sorted.
     """
-    words: dict[str, Any] = {
-        "time": time,
-        "type": type,
-        "event_type": event_type,
-        "tick": tick,
-        "tiebreak": tiebreak,
-        "bad_rows": bad_rows,
-    }
     cores = usable_cores() if threads is None else threads
     plans = {name: plan for group in sharing.groups for name, plan in group.plans.items()}
     with open_events(events) as source:
@@ -83,8 +70,8 @@ def run_workload(
         if not source.is_empty:
             _each(plans, lambda plan: check_attributes(source, plan.scan.attributes))
         if source.is_text and len(sharing.groups) > 1:
-            source = _staged(source, plans, [time, type, tiebreak])
-        call = _Call(words, numbers, cores, progress, len(sharing.groups), len(plans))
+            source = _staged(source, plans, reading)
+        call = _Call(reading, numbers, cores, progress, len(sharing.groups), len(plans))
         outcomes: dict[str, Outcome] = {}
         metrics = Metrics()
         for turn, group in enumerate(sharing.groups):
@@ -97,7 +84,7 @@ def run_workload(
 def _run_group(
     source: Source, group: Group, call: _Call, turn: int
 ) -> tuple[dict[str, Outcome], Metrics]:
-    begun = begin_scan(source, group.shared.scan, **call.words)
+    begun = begin_scan(source, group.shared.scan, call.reading)
     if begun is None:
         unsorted = Order.AS_READ.value
         nothing = {
@@ -147,11 +134,11 @@ def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
         raise WorkloadError(wrong, len(plans))
 
 
-def _staged(source: Source, plans: Mapping[str, Plan], named: list[str | None]) -> Source:
+def _staged(source: Source, plans: Mapping[str, Plan], reading: Reading) -> Source:
     """The columns that any query needs, parsed once."""
     attributes = [name for plan in plans.values() for name in plan.scan.attributes]
-    wanted = [name for name in [*named, *attributes] if name is not None]
-    columns = [duck.column(name) for name in dict.fromkeys(wanted) if name in source.schema]
+    wanted = dict.fromkeys([*reading.named, *attributes])
+    columns = [duck.column(name) for name in wanted if name in source.schema]
     name = f"workload_{next(_serial)}"
     kept = exp.select(*columns).from_(source.name)
     create = exp.Create(this=exp.to_table(name), kind="TABLE", expression=kept)

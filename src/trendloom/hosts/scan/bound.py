@@ -12,15 +12,13 @@ from sqlglot import exp
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import (
     check_attributes,
-    check_tiebreak,
-    check_time,
-    check_type,
     refuse_repeated,
 )
 from trendloom.hosts.scan.failures import failed
 from trendloom.hosts.scan.projection import Projection, bind, check_letters, known, present
 
 if TYPE_CHECKING:
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
@@ -64,12 +62,7 @@ class Bound:
 def bind_schema(
     scan: Scan,
     schema: pa.Schema,
-    *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
+    reading: Reading,
 ) -> Bound:
     """Everything that can be wrong with columns and their types is said here."""
     check_letters(scan)
@@ -81,23 +74,10 @@ def bind_schema(
         relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         columns = Columns(types)
-        axis = check_time(columns, time, tick=tick)
-        type_column, one_type = check_type(columns, type, event_type)
+        roles = reading.roles(columns)
         check_attributes(columns, scan.attributes)
-        if tiebreak is not None:
-            check_tiebreak(columns, tiebreak)
-        named = (time, type_column, tiebreak, *scan.attributes)
-        needed = dict.fromkeys(name for name in named if name is not None)
-        projection = bind(
-            connection,
-            GIVEN,
-            types,
-            scan,
-            axis,
-            type_column=type_column,
-            event_type=one_type,
-            tiebreak=tiebreak,
-        )
+        needed = dict.fromkeys((*roles.columns, *scan.attributes))
+        projection = bind(connection, GIVEN, types, scan, roles)
         contract = connection.sql(duck.text(_statement(projection))).to_arrow_table().schema
     except duckdb.Error as error:
         # A constant that cannot be computed shows even without rows.
@@ -107,7 +87,7 @@ def bind_schema(
         connection.close()
         raise
     given = pa.schema([schema.field(name).remove_metadata() for name in needed])
-    return Bound(connection, given, axis, projection, contract)
+    return Bound(connection, given, roles.axis, projection, contract)
 
 
 def _statement(projection: Projection, *, ordered_only: bool = False) -> exp.Select:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -16,6 +16,7 @@ from trendloom.hosts.scan.failures import failed, without_order
 from trendloom.hosts.scan.projection import counts
 
 if TYPE_CHECKING:
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
@@ -41,12 +42,7 @@ class Projector:
 
     scan: Scan
     schema: pa.Schema
-    time: str
-    type: str | None = None
-    event_type: str | None = None
-    tick: str = "s"
-    tiebreak: str | None = None
-    bad_rows: Literal["error", "drop"] = "error"
+    reading: Reading
 
     @property
     def axis(self) -> TimeAxis:
@@ -91,8 +87,8 @@ class Projector:
         try:
             ((total, good),) = connection.execute(statements["counts"]).fetchall()
             bad = total - good
-            if bad and self.bad_rows == "error":
-                raise without_order(bad, total, self.time, self.tiebreak)
+            if bad and not self.reading.drops:
+                raise without_order(bad, total, self.reading.time, self.reading.tiebreak)
             statement = statements["ordered" if bad else "all"]
             return Projected(connection.sql(statement).to_arrow_table(), total, bad)
         finally:
@@ -101,15 +97,7 @@ class Projector:
 
     @cached_property
     def _bound(self) -> Bound:
-        return bind_schema(
-            self.scan,
-            self.schema,
-            time=self.time,
-            type=self.type,
-            event_type=self.event_type,
-            tick=self.tick,
-            tiebreak=self.tiebreak,
-        )
+        return bind_schema(self.scan, self.schema, self.reading)
 
     @cached_property
     def _statements(self) -> dict[str, str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from trendloom.hosts.scan.times import TimeAxis
+    from trendloom.hosts.scan.reading import Roles
 
 MAX_LETTERS = 64
 
@@ -128,21 +128,17 @@ def bind(
     relation: str,
     schema: dict[str, str],
     scan: Scan,
-    axis: TimeAxis,
-    *,
-    type_column: str | None,
-    event_type: str | None,
-    tiebreak: str | None = None,
+    roles: Roles,
 ) -> Projection:
     """The projection over a relation whose columns have been checked; errors name what misfits."""
     binder = Binder(connection, relation, schema)
     keys = tuple(_key(name, schema[name]) for name in scan.partition)
-    is_type = _Types(type_column, schema.get(type_column or "", ""), event_type)
+    is_type = _Types(roles.type_column, schema.get(roles.type_column or "", ""), roles.event_type)
     bits = [_bit(binder, is_type, k, letter) for k, letter in enumerate(scan.letters)]
     return Projection(
         keys,
-        axis.expression,
-        None if tiebreak is None else tie(tiebreak, schema[tiebreak]),
+        roles.axis.expression,
+        None if roles.tiebreak is None else tie(roles.tiebreak, schema[roles.tiebreak]),
         len(scan.letters),
         tuple(bit for bit in bits if bit is not None),
         tuple(_fit(binder, operand) for operand in scan.operands),

@@ -7,7 +7,6 @@ mostly without a copy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,9 +38,7 @@ class Arrived:
     dropped: int
 
 
-def arrive(
-    batch: pa.RecordBatch, arrival: Arrival, bad_rows: Literal["error", "drop"] = "error"
-) -> Arrived:
+def arrive(batch: pa.RecordBatch, arrival: Arrival, *, drop: bool = False) -> Arrived:
     """The scan columns of a batch; rows without a time or tiebreak are an error, or dropped."""
     contract = arrival.contract
     order = [batch.column(name) for name in ("time", "tie") if name in contract.names]
@@ -51,7 +48,7 @@ def arrive(
         for column in order[1:]:
             known = pc.and_(known, pc.is_valid(column))
         dropped = batch.num_rows - (pc.sum(known).as_py() or 0)
-        if bad_rows == "error":
+        if not drop:
             raise without_order(dropped, None, arrival.time, arrival.tiebreak)
         batch = batch.filter(known)
     columns = [_fitted(batch.column(field.name), field) for field in contract]

@@ -9,7 +9,6 @@ Everything here only describes a DataFrame; nothing runs before the caller asks 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,6 @@ from trendloom.hosts.spark.rowgroups import (
 from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.session import check_overflow, is_dataframe, session_of
 from trendloom.hosts.spark.sources import (
-    BadRows,
     Source,
     read_batches,
     read_row_groups,
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
 
@@ -66,22 +65,10 @@ class How(Enum):
     DIRECT = "direct"
 
 
-@dataclass(frozen=True)
-class Named:
-    """The columns that the caller named, and what to do with rows that lack them."""
-
-    time: str
-    type: str | None = None
-    event_type: str | None = None
-    tick: str = "s"
-    tiebreak: str | None = None
-    bad_rows: BadRows = "error"
-
-
 def run_batch(
     plan: Plan,
     events: DataFrame | str | Sequence[str],
-    named: Named,
+    reading: Reading,
     *,
     spark: SparkSession | None = None,
     numbers: Numbers = Numbers.AUTO,
@@ -89,14 +76,14 @@ def run_batch(
 ) -> DataFrame:
     """The rows of a plan as a DataFrame."""
     session = session_of(events, spark)
-    refuse_input_order(plan, named)
+    refuse_input_order(plan, reading)
     if is_dataframe(events):
         if how is How.DIRECT:
             raise InputError(
                 "The direct plan reads Parquet files, but these events are a DataFrame.",
                 remedy="Pass the paths, or another plan.",
             )
-        return _from_frame(plan, events, named, numbers, how)
+        return _from_frame(plan, events, reading, numbers, how)
     given: Any = events
     named_paths: Sequence[Any] = [given] if isinstance(given, str | PurePath) else given
     paths = [str(path) for path in named_paths]
@@ -107,21 +94,21 @@ def run_batch(
             remedy="Leave the plan to Trendloom: Spark reads such paths.",
         )
     if how is How.DIRECT or (how is How.AUTO and not unreachable):
-        return _from_files(session, plan, paths, named, numbers)
-    return _from_frame(plan, session.read.parquet(*paths), named, numbers, how)
+        return _from_files(session, plan, paths, reading, numbers)
+    return _from_frame(plan, session.read.parquet(*paths), reading, numbers, how)
 
 
 def _from_frame(
-    plan: Plan, frame: DataFrame, named: Named, numbers: Numbers, how: How
+    plan: Plan, frame: DataFrame, reading: Reading, numbers: Numbers, how: How
 ) -> DataFrame:
-    scan = spark_scan(frame.schema, plan.scan, **names_of(named))
+    scan = spark_scan(frame.schema, plan.scan, reading)
     check_overflow(frame.sparkSession, scan.may_overflow)
     task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
     wanted = frame if scan.condition is None else frame.filter(scan.condition)
     source = Source(
         wanted.selectExpr(*scan.columns),
-        read_batches(scan.arrival, named.bad_rows),
-        read_parts=read_batches(scan.arrival, "error", WIDTH),
+        read_batches(scan.arrival, drop=reading.drops),
+        read_parts=read_batches(scan.arrival, WIDTH),
     )
     can = mappable(task.setting)
     if how is How.COMBINE and not can:
@@ -136,10 +123,10 @@ def _from_frame(
 
 
 def _from_files(
-    spark: SparkSession, plan: Plan, paths: Sequence[str], named: Named, numbers: Numbers
+    spark: SparkSession, plan: Plan, paths: Sequence[str], reading: Reading, numbers: Numbers
 ) -> DataFrame:
-    files = find_row_groups(paths, named.time)
-    projector = Projector(plan.scan, files.schema, bad_rows=named.bad_rows, **names_of(named))
+    files = find_row_groups(paths, reading.time)
+    projector = Projector(plan.scan, files.schema, reading)
     task = Task.of(
         plan,
         numbers,
@@ -212,19 +199,9 @@ def _exchanged(task: Task, source: Source) -> DataFrame:
     return shares.mapInArrow(stages.merge_shares(task), rows)
 
 
-def refuse_input_order(plan: Plan, named: Named) -> None:
-    if plan.scan.input_order and named.tiebreak is None:
+def refuse_input_order(plan: Plan, reading: Reading) -> None:
+    if plan.scan.input_order and reading.tiebreak is None:
         raise InputError(
             "A window of events needs an order of simultaneous events, and Spark's rows have none.",
             remedy="Name a column that orders them: tiebreak=…",
         )
-
-
-def names_of(named: Named) -> dict[str, Any]:
-    return {
-        "time": named.time,
-        "type": named.type,
-        "event_type": named.event_type,
-        "tick": named.tick,
-        "tiebreak": named.tiebreak,
-    }

@@ -22,6 +22,7 @@ from trendloom.hosts.spark.dialect import Spark, text
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
@@ -68,33 +69,20 @@ class SparkScan:
 def spark_scan(
     schema: StructType,
     scan: Scan,
-    *,
-    time: str,
-    type: str | None = None,  # noqa: A002
-    event_type: str | None = None,
-    tick: str = "s",
-    tiebreak: str | None = None,
+    reading: Reading,
 ) -> SparkScan:
     """Errors in names and types are raised here, before Spark hears of the query."""
     refuse_repeated([field.name for field in schema.fields])
-    named = {time, type or "type", tiebreak, *scan.attributes}
+    named = {*reading.named, reading.type or "type", *scan.attributes}
     fields = [_field(field, needed=field.name in named) for field in schema.fields]
-    bound = bind_schema(
-        scan,
-        pa.schema(fields),
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
-    )
+    bound = bind_schema(scan, pa.schema(fields), reading)
     with bound.connection:
         collated = [field.name for field in schema.fields if _is_collated(field.dataType)]
         spelled = _spelled(bound, Spark(bound.connection, GIVEN, collated))
     nullable = {field.name for field in schema.fields if field.nullable}
     order = [
         tree
-        for tree, name in zip(spelled.order, (time, tiebreak), strict=False)
+        for tree, name in zip(spelled.order, (reading.time, reading.tiebreak), strict=False)
         if name in nullable or not isinstance(tree, exp.Column)
     ]
     return SparkScan(
@@ -103,7 +91,7 @@ def spark_scan(
         bound.axis,
         tuple(bound.operand_types),
         tuple(bound.partition_types),
-        Arrival(bound.contract.serialize().to_pybytes(), time, tiebreak),
+        Arrival(bound.contract.serialize().to_pybytes(), reading.time, reading.tiebreak),
         _may_overflow(bound.projection),
     )
 

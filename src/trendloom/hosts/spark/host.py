@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live.mode import Mode
 from trendloom.errors import one_of
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.session import is_dataframe, require_pyspark
 
 if TYPE_CHECKING:
@@ -37,22 +38,21 @@ def run_spark(
 ) -> DataFrame:
     """One query's rows, or several queries' with a column `query`. See `trendloom.spark.run`."""
     require_pyspark()
-    from trendloom.hosts.spark.batch import How, Named, run_batch
+    from trendloom.hosts.spark.batch import How, run_batch
     from trendloom.hosts.spark.several import union
     from trendloom.hosts.spark.stream import SHARDS, Streaming, run_stream
 
     one_of("numbers", numbers, [one.value for one in Numbers])
-    one_of("bad_rows", bad_rows, ("error", "drop"))
+    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
     one_of("plan", plan, [one.value for one in How])
     one_of("mode", mode, [one.value for one in Mode])
-    named = Named(time, type, event_type, tick, tiebreak, "drop" if bad_rows == "drop" else "error")
     several = isinstance(plans, dict)
     queries = plans if isinstance(plans, dict) else {"": plans}
     if is_dataframe(events) and events.isStreaming:
         streaming = Streaming(mode, watermark, late, SHARDS if shards is None else shards)
-        return run_stream(queries, events, named, Numbers(numbers), streaming, several=several)
+        return run_stream(queries, events, reading, Numbers(numbers), streaming, several=several)
     frames = {
-        name: run_batch(one, events, named, spark=spark, numbers=Numbers(numbers), how=How(plan))
+        name: run_batch(one, events, reading, spark=spark, numbers=Numbers(numbers), how=How(plan))
         for name, one in queries.items()
     }
     return union(frames) if several else frames[""]

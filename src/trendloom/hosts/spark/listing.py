@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from trendloom.cet.wanted import Wanted
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.hosts.spark.stages import Batches, Stage
     from trendloom.plan.plan import Plan
@@ -79,14 +80,12 @@ def list_spark(
     spark: SparkSession | None,
     wanted: Wanted,
     id: str,  # noqa: A002
-    *,
-    bad_rows: str,
-    **names: Any,
+    reading: Reading,
 ) -> DataFrame:
     """A row per trend. See `trendloom.spark.trends`."""
     require_pyspark()
     from trendloom.hosts.spark import stages
-    from trendloom.hosts.spark.batch import Named, names_of, refuse_input_order
+    from trendloom.hosts.spark.batch import refuse_input_order
     from trendloom.hosts.spark.columns import spark_scan
     from trendloom.hosts.spark.schema import struct_of
     from trendloom.hosts.spark.sources import read_batches
@@ -94,22 +93,21 @@ def list_spark(
     session = session_of(events, spark)
     paths: Any = [events] if isinstance(events, str) else events
     frame: Any = events if is_dataframe(events) else session.read.parquet(*paths)
-    if bad_rows != "error":
+    if reading.drops:
         raise InputError(
             'Listings on Spark do not drop rows: bad_rows="error" only.',
             remedy="Filter the DataFrame beforehand.",
         )
-    named = Named(**names)
     _check(frame, id)
-    refuse_input_order(plan, named)
-    scan = spark_scan(frame.schema, plan.scan, **names_of(named))
+    refuse_input_order(plan, reading)
+    scan = spark_scan(frame.schema, plan.scan, reading)
     check_overflow(frame.sparkSession, scan.may_overflow)
     task = ListingTask(to_text(plan.query), wanted, scan.axis, tuple(scan.partition_types))
     matching = frame if scan.condition is None else frame.filter(scan.condition)
     quoted = id.replace("`", "``")
     chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS row")
     key = [f"p{k}" for k in range(len(task.partition_types))]
-    read = read_batches(scan.arrival, "error", "row")
+    read = read_batches(scan.arrival, "row")
     packed = chosen.mapInArrow(stages.pack_events(read, key), SCHEMA)
     found: DataFrame = packed.repartition("shard").mapInArrow(
         list_events(task), struct_of(task.schema)

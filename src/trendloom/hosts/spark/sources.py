@@ -6,7 +6,7 @@ Both end in chunks of scan columns inside a Python worker; what happens to them 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pyarrow as pa
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from trendloom.hosts.scan.project import Projector
     from trendloom.hosts.spark.stages import Batches, Read
-
-BadRows = Literal["error", "drop"]
 
 KEPT = 8
 _projectors: dict[str, Projector] = {}
@@ -80,7 +78,7 @@ class Reach:
         )
 
 
-def read_batches(arrival: Arrival, bad_rows: BadRows, *also: str) -> Read:
+def read_batches(arrival: Arrival, *also: str, drop: bool = False) -> Read:
     """Batches of a DataFrame with the scan's expressions, gathered into chunks.
 
     Other columns come along if they are named; then no row may lack its place in the order.
@@ -90,7 +88,7 @@ def read_batches(arrival: Arrival, bad_rows: BadRows, *also: str) -> Read:
         held: list[pa.RecordBatch] = []
         reach = Reach()
         for batch in batches:
-            arrived = arrive(batch, arrival, bad_rows).batch
+            arrived = arrive(batch, arrival, drop=drop).batch
             if not arrived.num_rows:
                 continue
             own = Reach.of(arrived)
@@ -110,7 +108,8 @@ def read_batches(arrival: Arrival, bad_rows: BadRows, *also: str) -> Read:
 def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) -> Read:
     """Task numbers → the rows of their row groups, read here and now."""
     keep = _wanted_types(projector)
-    types = [] if keep is None or projector.type is None else [projector.type]
+    column = projector.reading.type
+    types = [] if keep is None or column is None else [column]
     name = uuid4().hex
 
     def chunks(batches: Batches) -> Iterator[pa.Table]:
@@ -143,8 +142,8 @@ def task_numbers(spark: SparkSession, count: int) -> DataFrame:
 
 def _wanted_types(projector: Projector) -> ds.Expression | None:
     """What the reader can leave out by itself: rows, or whole row groups, of other types."""
-    scan, column = projector.scan, projector.type
-    if scan.keep_unmatched or column is None or projector.event_type is not None:
+    scan, column = projector.scan, projector.reading.type
+    if scan.keep_unmatched or column is None or projector.reading.event_type is not None:
         return None
     kind = projector.schema.field(column).type
     names = {letter.type for letter in scan.letters}

@@ -22,6 +22,7 @@ from trendloom.engine.layout import Numbers
 from trendloom.errors import InputError, one_of
 from trendloom.hosts.scan.columns import refuse_repeated
 from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.columns import arrow_type
 from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.stages import sorted_run
@@ -85,21 +86,17 @@ class Trends:
         planned = plan(parse(_required("query", query)))
         chosen = _text("numbers", numbers) or "auto"
         one_of("numbers", chosen, [one.value for one in Numbers])
-        one_of("bad_rows", bad := _text("bad_rows", bad_rows) or "error", ("error", "drop"))
-        ordered_by = _text("tiebreak", tiebreak)
-        _refuse_input_order(planned, ordered_by)
-        time_column, type_column = _required("time", time), _text("type", type)
-        needed = {time_column, type_column or "type", ordered_by, *planned.scan.attributes}
-        projector = Projector(
-            planned.scan,
-            _arrow_schema(events.dataType, needed),
-            time_column,
-            type_column,
+        reading = Reading(
+            _required("time", time),
+            _text("type", type),
             _text("event_type", event_type),
             _text("tick", tick) or "s",
-            ordered_by,
-            "drop" if bad == "drop" else "error",
+            _text("tiebreak", tiebreak),
+            _text("bad_rows", bad_rows) or "error",
         )
+        _refuse_input_order(planned, reading.tiebreak)
+        needed = {*reading.named, reading.type or "type", *planned.scan.attributes}
+        projector = Projector(planned.scan, _arrow_schema(events.dataType, needed), reading)
         return _prepared(planned, projector, Numbers(chosen), events.dataType)
 
     def eval(self, events: Sequence[Any], *_: Any, **__: Any) -> None:
@@ -176,7 +173,7 @@ def _integer(kind: DataType) -> pa.DataType | None:
     return pa.int32() if isinstance(kind, DateType) else None
 
 
-def _arrow_schema(given: StructType, needed: set[str | None]) -> pa.Schema:
+def _arrow_schema(given: StructType, needed: set[str]) -> pa.Schema:
     names = [one.name for one in given.fields]
     refuse_repeated(names)
     types = [arrow_type(one.dataType) for one in given.fields]

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from trendloom.engine.layout import Numbers
-    from trendloom.hosts.spark.batch import Named
-    from trendloom.hosts.spark.sources import BadRows
+    from trendloom.hosts.scan.reading import Reading
     from trendloom.hosts.spark.stages import Batches, Stage
     from trendloom.plan.plan import Plan
 
@@ -69,7 +68,7 @@ class Feed:
 def run_stream(
     plans: dict[str, Plan],
     frame: DataFrame,
-    named: Named,
+    reading: Reading,
     numbers: Numbers,
     streaming: Streaming,
     *,
@@ -84,15 +83,7 @@ def run_stream(
     scans: list[SparkScan] = []
     for number, (name, plan) in enumerate(plans.items()):
         check_streamable(plan)
-        scan = spark_scan(
-            frame.schema,
-            plan.scan,
-            time=named.time,
-            type=named.type,
-            event_type=named.event_type,
-            tick=named.tick,
-            tiebreak=named.tiebreak,
-        )
+        scan = spark_scan(frame.schema, plan.scan, reading)
         check_overflow(session, scan.may_overflow)
         task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
         first = number * streaming.shards
@@ -101,9 +92,9 @@ def run_stream(
     schemas = {feed.name: feed.task.schema for feed in feeds}
     schema = joint_schema(schemas) if several else feeds[0].task.schema
 
-    marked = _with_watermark(frame, feeds[0].task, named.time, streaming.watermark)
+    marked = _with_watermark(frame, feeds[0].task, reading.time, streaming.watermark)
     packed = _selected(marked, feeds, scans).mapInArrow(
-        pack(feeds, streaming.shards, named.bad_rows), SCHEMA
+        pack(feeds, streaming.shards, drop=reading.drops), SCHEMA
     )
     mode = Mode(streaming.mode)
     stepped = packed.groupBy("shard").transformWithState(
@@ -122,7 +113,7 @@ def run_stream(
     return counted.mapInArrow(read_rows(several, schema, feeds), struct_of(schema))
 
 
-def pack(feeds: list[Feed], shards: int, bad_rows: BadRows) -> Stage:
+def pack(feeds: list[Feed], shards: int, *, drop: bool) -> Stage:
     """Batches with every query's columns → blobs of each query's events by shard."""
 
     def stage(batches: Batches) -> Batches:
@@ -142,7 +133,7 @@ def pack(feeds: list[Feed], shards: int, bad_rows: BadRows) -> Stage:
         table = pa.Table.from_batches(held).combine_chunks()
         for feed in feeds:
             for batch in _of(feed, table).to_batches():
-                arrived = arrive(batch, feed.arrival, bad_rows).batch
+                arrived = arrive(batch, feed.arrival, drop=drop).batch
                 events = pa.Table.from_batches([arrived])
                 if events.num_rows:
                     yield from to_blobs("events", events, feed.task.group, shards, feed.first_shard)
