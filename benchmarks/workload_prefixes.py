@@ -107,7 +107,7 @@ def _aggregation(queries: list[str], events: pa.Table) -> dict[str, Callable[[],
         run = GroupRun(group, columns)
         for batch in held:
             run.push(batch)
-        return run.tables()
+        return run.finish()
 
     return {
         "aggregation, shared": partial(aggregate, shared),

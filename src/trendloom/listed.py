@@ -85,6 +85,11 @@ class Trends(Batches):
         self.happened = happened
         self._plan = plan
 
+    @property
+    def order(self) -> str:
+        """How the events were brought into order, as of `Result`; known once they are read."""
+        return self.happened.order
+
     def explain(self) -> str:
         """How the query lists trends, and behind it what it did so far beside what it expected."""
         from trendloom.plan.explain import explain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,42 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from against_oracle import EACH, compare, examples
+from arranged import ARRANGED, SIMPLE
 from trendloom.hosts.local import running
 from trendloom.hosts.local.order import Order
 from trendloom.language.nodes import CountWindow, Equivalence
 from trendloom.testing.strategies import Case, cases, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trendloom.language import Semantics
 
-Rows = list[dict[str, Any]]
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 FOLDED = {"allow_adjacent": False, "allow_anchored": False, "allow_distinct": False}
-
-
-def _moment(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["time"], row.get("rank", 0)
-
-
-def _with_keys(row: dict[str, Any]) -> tuple[Any, ...]:
-    values = (v for name, v in row.items() if name not in ("time", "type", "rank"))
-    return (*((v is None, v) for v in values), *_moment(row))
-
-
-def _nearly(rows: Rows) -> Rows:
-    """The first of them last: disorder is found when all others have been worked on."""
-    rows = sorted(rows, key=_moment)
-    return rows[1:] + rows[:1]
-
-
-ARRANGED: dict[str, Callable[[Rows], Rows]] = {
-    "by time": lambda rows: sorted(rows, key=_moment),
-    "by keys": lambda rows: sorted(rows, key=_with_keys),
-    "nearly": _nearly,
-    "shuffled": lambda rows: random.Random(7).sample(rows, len(rows)),
-}
 
 
 @pytest.fixture
@@ -71,7 +45,7 @@ def test_any_order_in_any_batches(
 ) -> None:
     @examples(60)
     @given(
-        cases(semantics=(semantics,), window_kinds=("none", "time", "change")),
+        cases(semantics=(semantics,), window_kinds=SIMPLE),
         SIZES,
         st.sampled_from(list(ARRANGED)),
     )

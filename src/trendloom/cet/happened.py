@@ -39,6 +39,8 @@ class Detected:
 class Happened:
     """All graphs of a listing; totals only where nothing is counted (longest, top, sample)."""
 
+    order: str = ""
+    """How the events were brought into order, where a host says so."""
     graphs: int = 0
     nodes: int = 0
     edges: int = 0
@@ -70,7 +72,8 @@ class Happened:
 
     def lines(self) -> list[str]:
         """For `explain`: label and words per line."""
-        told = [f"Graphs     {self.graphs:,}: {self.nodes:,} nodes, {self.edges:,} edges"]
+        told = [f"Order      {self.order}"] if self.order else []
+        told += [f"Graphs     {self.graphs:,}: {self.nodes:,} nodes, {self.edges:,} edges"]
         told.append(f"Trends     {self.trends} counted, {self.listed:,} listed")
         used = ", ".join(f"{n.upper()}-CET {k:,}" for n, k in sorted(self.algorithms.items()))
         told.append(f"Algorithm  {used or 'none'}")

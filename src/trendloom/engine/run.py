@@ -90,6 +90,11 @@ class Run:
         simple = self.windows.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
         return simple and all(evaluator.folds for evaluator in self.evaluators)
 
+    @property
+    def is_crowded(self) -> bool:
+        """Never: one partition is open at a time."""
+        return False
+
     # ── batches ──────────────────────────────────────────────────────────────────────────────
 
     def push(self, batch: pa.RecordBatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from trendloom.engine.arrow import to_numpy
+from trendloom.engine.interleaved import Interleaved
 from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
@@ -59,7 +60,7 @@ class Runner(Protocol):
 class _Alone:
     names: tuple[str, ...]
     lens: Lens
-    run: Run
+    run: Run | Interleaved
 
     def push(self, batch: pa.RecordBatch) -> None:
         self.run.push(self.lens(batch))
@@ -94,10 +95,24 @@ class _InBursts:
         return dict(zip(self.names, self.run.finish(), strict=True))
 
 
+@dataclass(frozen=True)
+class Finished:
+    """What came of a group's run."""
+
+    tables: dict[str, pa.Table]
+    """By query, but for those to run again."""
+    again: tuple[str, ...]
+    """Queries to run alone: together they failed, by a number that perhaps none asks for."""
+    metrics: Metrics
+    """What sharing of bursts did."""
+
+
 class GroupRun:
     """Feed it the shared scan's batches, then take a table per query."""
 
-    def __init__(self, group: Group, columns: Columns, queries: int = 0) -> None:
+    def __init__(
+        self, group: Group, columns: Columns, queries: int = 0, *, by_time: bool = False
+    ) -> None:
         """`queries`: how many the workload has, for errors to tell."""
         exact = columns.numbers is Numbers.EXACT
         families = () if exact else group.families
@@ -107,12 +122,29 @@ class GroupRun:
         self._queries = max(queries, len(group.plans))
         self._runners: list[Runner] = [
             *(_together(family, columns) for family in families),
-            *(_alone(name, plan, group, columns) for name, plan in alone.items()),
+            *(_alone(n, plan, group, columns, by_time=by_time) for n, plan in alone.items()),
         ]
-        self.again: list[str] = []
-        """Queries to run alone: together they failed, by a number that perhaps none asks for."""
+        self._again: list[str] = []
+        self.rows_in = 0
+
+    def by_time(self) -> GroupRun | None:
+        """One for events in order of time, all partitions side by side; None if it cannot be.
+
+        What queries share is kept of one partition after the other.
+        """
+        alone = [one.run for one in self._runners if isinstance(one, _Alone)]
+        if self._undecided or len(alone) < len(self._runners):
+            return None
+        if not all(isinstance(run, Run) and run.streams for run in alone):
+            return None
+        return GroupRun(self._group, self._columns, self._queries, by_time=True)
+
+    @property
+    def is_crowded(self) -> bool:
+        return any(one.run.is_crowded for one in self._runners if isinstance(one, _Alone))
 
     def push(self, batch: pa.RecordBatch) -> None:
+        self.rows_in += batch.num_rows
         if self._undecided:
             self._decide(batch)
         for runner in list(self._runners):
@@ -133,21 +165,16 @@ class GroupRun:
                 ]
         self._undecided = ()
 
-    def tables(self) -> dict[str, pa.Table]:
-        """Of all queries but those to run again."""
+    def finish(self) -> Finished:
+        """No more rows."""
         if self._undecided:
             self._decide(None)
         tables: dict[str, pa.Table] = {}
         for runner in list(self._runners):
             with self._told(runner):
                 tables |= runner.tables()
-        return tables
-
-    @property
-    def metrics(self) -> Metrics:
-        """What sharing of bursts did."""
         shared = [one.run.metrics for one in self._runners if isinstance(one, _InBursts)]
-        return sum(shared, Metrics())
+        return Finished(tables, tuple(self._again), sum(shared, Metrics()))
 
     @contextmanager
     def _told(self, runner: Runner) -> Iterator[None]:
@@ -157,7 +184,7 @@ class GroupRun:
             if len(runner.names) == 1:
                 raise WorkloadError({runner.names[0]: error}, self._queries, ran=True) from error
             self._runners.remove(runner)
-            self.again += runner.names
+            self._again += runner.names
 
 
 def mean_burst(batch: pa.RecordBatch) -> float:
@@ -166,7 +193,9 @@ def mean_burst(batch: pa.RecordBatch) -> float:
     return len(mask) / (1 + np.count_nonzero(mask[1:] != mask[:-1]))
 
 
-def _alone(name: str, plan: Plan, group: Group, columns: Columns) -> _Alone:
+def _alone(
+    name: str, plan: Plan, group: Group, columns: Columns, *, by_time: bool = False
+) -> _Alone:
     shared = group.shared
     operands = shared.operands_of(plan)
     lens = Lens(shared.scan, shared.letters_of(plan), operands, plan.scan.keep_unmatched)
@@ -174,7 +203,7 @@ def _alone(name: str, plan: Plan, group: Group, columns: Columns) -> _Alone:
     setting = Setting(
         plan, kinds, columns.partition_types, columns.nanoseconds, columns.numbers, columns.threads
     )
-    return _Alone((name,), lens, Run(setting))
+    return _Alone((name,), lens, Interleaved(setting) if by_time else Run(setting))
 
 
 def _together(family: Family, columns: Columns) -> _Together:

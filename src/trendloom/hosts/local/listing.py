@@ -11,6 +11,7 @@ from trendloom.cet.happened import Happened
 from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
 from trendloom.hosts.local.beginning import begin_scan
+from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
 
@@ -47,7 +48,7 @@ def list_local(
     """What is wrong with the events is said at once; the trends come when they are asked for."""
     source = open_events(events)
     try:
-        begun = begin_scan(source, plan.scan, reading)
+        begun = begin_scan(source, plan.scan, reading, sort=False)
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
@@ -60,17 +61,22 @@ def list_local(
         source.close()
         raise
 
+    def arranged() -> Batches:
+        rows, order = known_order(scanned)
+        listing.happened.order = order.value
+        return rows
+
     def batches() -> Iterator[pa.RecordBatch]:
-        with source, scanned:
-            reported = Reported(scanned, listing, progress)
+        with source, arranged() as rows:
+            reported = Reported(rows, listing, progress)
             for batch in listing.over(reported):
                 reported.tell()
                 yield dressed_listing(batch, schema, plan, axis)
             reported.tell()
 
     def survey() -> None:
-        with source, scanned:
-            listing.survey(scanned)
+        with source, arranged() as rows:
+            listing.survey(rows)
 
     return Listed(schema, batches(), listing.happened, survey)
 

@@ -14,6 +14,7 @@ from trendloom.acel.matching import Matching
 from trendloom.acel.parser import parse
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES, match_plan, read_formula
 from trendloom.acel.windows import Span, read_window
+from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
@@ -69,7 +70,7 @@ def match_local(
             types=types, counted=counted,
         )  # fmt: skip
         span = Span.of(window, axis.nanoseconds, within or "")
-        scanned = scan_batches(source, plan.scan, roles, drop=reading.drops)
+        scanned = scan_batches(source, plan.scan, roles, drop=reading.drops, sort=False)
         matching = Matching(plan, span, scanned.partition_types, roles.event_type, limit)
         shown = _dressed_schema(matching.schema, axis, counted=counted)
     except BaseException:
@@ -77,8 +78,8 @@ def match_local(
         raise
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with source, scanned:
-            for batch in matching.over(_reported(scanned, progress)):
+        with source, known_order(scanned)[0] as rows:
+            for batch in matching.over(_reported(rows, progress)):
                 bounds = [
                     column if counted else axis.to_arrow(column) for column in batch.columns[:2]
                 ]

@@ -12,7 +12,7 @@ computed so far is thrown away and all rows are read again, sorted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int | None], None]
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
 FEW = BATCH_ROWS
 """Rows that are sorted in memory: one batch. Of more, DuckDB's sort on all cores was as fast."""
 
@@ -38,30 +41,84 @@ def run_batches(
     setting: Setting, batches: Batches, progress: Progress | None
 ) -> tuple[pa.Table, Order]:
     """The engine's table, and how the rows were brought into order. Closes the batches."""
-    attempt = _Attempt(setting, batches, None, progress)
-    while (table := attempt.table()) is None:
+
+    def make(*, by_time: bool) -> Run | Interleaved | None:
+        run = Run(setting)
+        if not by_time:
+            return run
+        return Interleaved(setting) if run.streams else None
+
+    return in_order(make, batches, progress)
+
+
+class Taking(Protocol[T_co]):
+    """Whatever takes batches in one order, and gives something when there are no more."""
+
+    rows_in: int
+
+    @property
+    def is_crowded(self) -> bool: ...
+    def push(self, batch: pa.RecordBatch) -> None: ...
+    def finish(self) -> T_co: ...
+
+
+class Making(Protocol[T_co]):
+    """Makes one that has taken nothing yet; None where it cannot take rows in order of time."""
+
+    def __call__(self, *, by_time: bool) -> Taking[T_co] | None: ...
+
+
+def in_order(make: Making[T], batches: Batches, progress: Progress | None) -> tuple[T, Order]:
+    """What comes of the batches, and how they were brought into order. Closes the batches."""
+    attempt = _Attempt(make, batches, None, progress)
+    while not attempt.succeeds():
         attempt = attempt.next()
-    return table, attempt.order or Order.AS_READ
+    return attempt.run.finish(), attempt.order or Order.AS_READ
 
 
-class _Attempt:
+def known_order(batches: Batches) -> tuple[Batches, Order]:
+    """The same rows in order, for listings: what has been handed out cannot be taken back.
+
+    So all rows are looked at before, until one is out of order, and then read once more. Of few
+    rows nothing is read twice.
+    """
+    keys = len(batches.partition_types)
+    watch = Watch(batches.schema, keys)
+    few = batches.total_rows <= FEW
+    held: list[pa.RecordBatch] = []
+    for batch in batches.rows():
+        watch.see(batch)
+        if few:
+            held.append(batch)
+        elif not watch.by_key:
+            return batches.again(sort=True), Order.BY_DUCKDB
+    if not few:
+        return batches.again(sort=False), Order.AS_READ
+    if watch.by_key:
+        return batches.holding(held), Order.AS_READ
+    whole = sort_events(pa.Table.from_batches(held), keys, ordered=True)
+    return batches.holding([whole]), Order.IN_MEMORY
+
+
+class _Attempt(Generic[T]):
     """The rows in one order, which may turn out not to be theirs."""
 
     def __init__(
-        self, setting: Setting, batches: Batches, order: Order | None, progress: Progress | None
+        self, make: Making[T], batches: Batches, order: Order | None, progress: Progress | None
     ) -> None:
-        self.setting = setting
+        self.make = make
         self.progress = progress
         self.order = order
         """None: the first batch will tell."""
         self.batches = batches
         self.keys = len(batches.partition_types)
         self.watch = Watch(batches.schema, self.keys)
-        by_time = order is Order.BY_TIME
-        self.run: Run | Interleaved = Interleaved(setting) if by_time else Run(setting)
+        run = make(by_time=order is Order.BY_TIME)
+        assert run is not None, "in order of time only after it was tried"
+        self.run = run
 
-    def table(self) -> pa.Table | None:
-        """None if the rows are not in this order; the batches are then still open."""
+    def succeeds(self) -> bool:
+        """If the rows are not in this order, the batches are still open."""
         rows = self.batches.rows()
         try:
             for batch in rows:
@@ -74,40 +131,40 @@ class _Attempt:
                     whole = pa.Table.from_batches([batch, *rows])
                     self._push(sort_events(whole, self.keys, ordered=True))
                 elif not self._holds:
-                    return None
+                    return False
                 else:
                     self._push(batch)
-            table = self.run.finish()
         except BaseException:
             self.batches.close()
             raise
         self.batches.close()
-        return table
+        return True
 
-    def next(self) -> _Attempt:
+    def next(self) -> _Attempt[T]:
         """All over again, in an order that the rows seen so far do not contradict."""
-        order = Order.BY_TIME if self._goes_by_time else Order.BY_DUCKDB
+        order = Order.BY_TIME if self._by_time() is not None else Order.BY_DUCKDB
         again = self.batches.again(sort=order is Order.BY_DUCKDB)
-        return _Attempt(self.setting, again, order, self.progress)
+        return _Attempt(self.make, again, order, self.progress)
 
     def _choose(self) -> None:
         """By the first batch, of which nothing has been pushed."""
         if not self.watch.by_key and self.batches.total_rows <= FEW:
             self.order = Order.IN_MEMORY
-        elif not self.watch.by_key and self._goes_by_time:
-            self.order, self.run = Order.BY_TIME, Interleaved(self.setting)
+        elif not self.watch.by_key and (side_by_side := self._by_time()) is not None:
+            self.order, self.run = Order.BY_TIME, side_by_side
         else:
             self.order = Order.AS_READ
 
-    @property
-    def _goes_by_time(self) -> bool:
-        return self.watch.by_time and isinstance(self.run, Run) and self.run.streams
+    def _by_time(self) -> Taking[T] | None:
+        """What takes all partitions side by side, unless that was tried or cannot be."""
+        tried = self.order is Order.BY_TIME
+        return self.make(by_time=True) if self.watch.by_time and not tried else None
 
     @property
     def _holds(self) -> bool:
         if self.order is Order.BY_DUCKDB:
             return True
-        if isinstance(self.run, Interleaved):
+        if self.order is Order.BY_TIME:
             return self.watch.by_time and not self.run.is_crowded
         return self.watch.by_key
 

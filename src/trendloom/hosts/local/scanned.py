@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -37,6 +37,15 @@ class Batches:
         self._finish = lambda: None
         self.close()
         return self._again(sort)
+
+    def holding(self, rows: list[pa.RecordBatch]) -> Batches:
+        """The same from now on, of rows that have been read; nothing else is to be closed."""
+        finish, self._finish = self._finish, lambda: None
+        self.close()
+        reader = pa.RecordBatchReader.from_batches(
+            rows[0].schema if rows else self.schema, iter(rows)
+        )
+        return replace(self, _reader=reader, _finish=finish)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty; to be closed afterwards."""

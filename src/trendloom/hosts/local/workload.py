@@ -1,4 +1,4 @@
-"""Many queries on the local host: one scan and one sort per group, text parsed once for all."""
+"""Many queries on the local host: one scan per group, text parsed once for all."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trendloom.errors import TrendloomError, WorkloadError
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.host import Outcome, empty_table
 from trendloom.hosts.local.order import Order
+from trendloom.hosts.local.running import in_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
@@ -84,7 +85,7 @@ def run_workload(
 def _run_group(
     source: Source, group: Group, call: _Call, turn: int
 ) -> tuple[dict[str, Outcome], Metrics]:
-    begun = begin_scan(source, group.shared.scan, call.reading)
+    begun = begin_scan(source, group.shared.scan, call.reading, sort=False)
     if begun is None:
         unsorted = Order.AS_READ.value
         nothing = {
@@ -92,34 +93,34 @@ def _run_group(
         }
         return nothing, Metrics()
     batches, axis = begun
-    with batches:
+    total, dropped = batches.total_rows, batches.dropped_rows
+    try:
         _each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
         types = batches.operand_types, batches.partition_types
         columns = Columns(*types, axis.nanoseconds, call.numbers, call.threads)
+    except BaseException:
+        batches.close()
+        raise
+
+    def make(*, by_time: bool) -> GroupRun | None:
         run = GroupRun(group, columns, call.queries)
-        done, total = 0, batches.total_rows
-        for batch in batches:
-            run.push(batch)
-            done += batch.num_rows
-            if call.progress is not None:
-                call.progress(turn * total + done, call.passes * total)
-        tables = run.tables()
+        return run.by_time() if by_time else run
+
+    def progress(done: int, _: int | None) -> None:
+        if call.progress is not None:
+            call.progress(turn * total + done, call.passes * total)
+
+    finished, order = in_order(make, batches, progress)
     outcomes = {
-        name: Outcome(
-            dressed(group.plans[name], table, axis),
-            total,
-            batches.dropped_rows,
-            Order.BY_DUCKDB.value,
-        )
-        for name, table in tables.items()
+        name: Outcome(dressed(group.plans[name], table, axis), total, dropped, order.value)
+        for name, table in finished.tables.items()
     }
-    if run.again:
+    if finished.again:
         # Some number did not fit that perhaps no query asks for. Alone, each says so itself.
-        again = share({name: group.plans[name] for name in run.again}, "never")
+        again = share({name: group.plans[name] for name in finished.again}, "never")
         outcomes |= _run_group(source, again.groups[0], call, turn)[0]
-    if call.progress is not None:
-        call.progress((turn + 1) * total, call.passes * total)
-    return outcomes, run.metrics
+    progress(total, total)
+    return outcomes, finished.metrics
 
 
 def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
