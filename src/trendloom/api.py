@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from trendloom.errors import TrendloomError, one_of
 from trendloom.language import GroupKey, Query, parse
 from trendloom.listed import Matches, Trends
-from trendloom.result import Result
+from trendloom.result import Result, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import altair
+
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.host import Outcome
+    from trendloom.hosts.local.listing import Listed
     from trendloom.plan.plan import Plan
 
 HOSTS = ("local",)
@@ -55,9 +58,23 @@ class TrendQuery:
                 "Events are looked at only to explain, as text, how their trends are listed.",
                 remedy="Leave events out, or RETURN.",
             )
-        found, survey = _listing(self, events, None, options)
-        survey()
+        found, listed = _listing(self, events, None, options)
+        listed.survey()
         return found.explain()
+
+    def picture(
+        self, events: Any, *, graphlets: int | None = None, title: str | None = None, **options: Any
+    ) -> altair.TopLevelMixin:
+        """A chart of how the trends of these events are found: graph, cuts, what each way costs.
+
+        The graph with the most trends among those small enough to be looked at. Options as for
+        `trends`. Its cuts are those of the listing, or make so many `graphlets` of about one size.
+        """
+        load("altair", "trendloom[plot]", "A picture")
+        from trendloom.view.graphlets import draw_sketch
+
+        _, listed = _listing(self, events, None, options)
+        return draw_sketch(listed.sketch(graphlets), title)
 
     def __repr__(self) -> str:
         return f"TrendQuery({self.text!r})"
@@ -233,13 +250,13 @@ def _listing(
     events: Any,
     progress: Callable[[int, int | None], None] | None,
     options: dict[str, Any],
-) -> tuple[Trends, Callable[[], None]]:
-    """The trends, and what estimates them instead."""
+) -> tuple[Trends, Listed]:
+    """The trends, and what looks at them without listing any."""
     from trendloom.hosts.local.listing import list_local
 
     planned, wanted, reading = listing_of(query, options)
     listed = list_local(planned, events, wanted, progress=progress, **reading)
-    return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
+    return Trends(planned, listed.schema, listed.batches, listed.happened), listed
 
 
 def listing_of(

@@ -19,6 +19,7 @@ from trendloom.cet.graphs import graphs_of
 from trendloom.cet.happened import Happened
 from trendloom.cet.rows import Sheet, schema_of
 from trendloom.cet.sample import sample_paths
+from trendloom.cet.sketch import most_trends, sketch
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.windows import Windows
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.cet.graph import Graph
+    from trendloom.cet.sketch import Sketch
     from trendloom.cet.wanted import Wanted
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.windows import Runs
@@ -77,6 +79,17 @@ class Listing:
             for graph in self._graphs(chunk, runs):
                 count = count_trends(graph)
                 self.happened.add_choice(graph, count, choose(graph, self.wanted))
+
+    def sketch(self, batches: Iterable[pa.RecordBatch], graphlets: int | None) -> Sketch:
+        """Of the graph with the most trends that can be drawn; lists none."""
+        graphs = (
+            (graph, chunk)
+            for _, chunk, runs in self._complete(batches)
+            for graph in self._graphs(chunk, runs)
+        )
+        graph, count, row = most_trends(graphs)
+        variables = self.plan.parts[0].automaton.variables
+        return sketch(graph, count, row, variables, self.wanted, graphlets)
 
     def _complete(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Windows, Chunk, Runs]]:
         windows = Windows.of(self.plan, self.nanoseconds)

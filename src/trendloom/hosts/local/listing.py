@@ -10,6 +10,7 @@ import pyarrow as pa
 from trendloom.cet.happened import Happened
 from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
+from trendloom.errors import LimitError
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
@@ -17,6 +18,7 @@ from trendloom.hosts.scan.dress import dressed_listing, listing_schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trendloom.cet.sketch import Sketch
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.scanned import Batches
     from trendloom.plan.plan import Plan
@@ -33,6 +35,8 @@ class Listed:
     happened: Happened
     survey: Callable[[], None]
     """Instead of taking the batches: counts, and chooses how they would be found."""
+    sketch: Callable[[int | None], Sketch]
+    """Instead: a graph and the ways to cut it, into so many graphlets if that is said."""
 
 
 def list_local(
@@ -65,7 +69,7 @@ def list_local(
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
             nothing = schema_of(plan.scan.partition, unknown)
-            return Listed(nothing, iter(()), Happened(), lambda: None)
+            return Listed(nothing, iter(()), Happened(), lambda: None, _nothing_to_draw)
         scanned, axis = begun
         listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
         schema = listing_schema(listing.schema, plan, axis)
@@ -85,7 +89,15 @@ def list_local(
         with source, scanned:
             listing.survey(scanned)
 
-    return Listed(schema, batches(), listing.happened, survey)
+    def sketch(graphlets: int | None) -> Sketch:
+        with source, scanned:
+            return listing.sketch(scanned, graphlets)
+
+    return Listed(schema, batches(), listing.happened, survey, sketch)
+
+
+def _nothing_to_draw(_: int | None) -> Sketch:
+    raise LimitError("There are no events to draw.", remedy="Look at the input.")
 
 
 @dataclass
