@@ -222,6 +222,7 @@ def trends(
     by: str | None = None,
     sample: int | None = None,
     seed: int = 0,
+    attributes: str | Sequence[str] = (),
     bad_rows: str = "error",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Trends:
@@ -233,13 +234,14 @@ def trends(
     (least memory), "t" (most), "h" (between, cut by the `optimizer`), or "auto". With `all`, every
     trend is listed, complete or not, under the query's semantics. Of each window and partition:
     `longest=k` lists the k longest, `top=k` those of the largest `by="SUM(S.price)"`, `sample=k`
-    draws k uniformly, with replacement, by `seed`.
+    draws k uniformly, with replacement, by `seed`. `attributes` of the events are listed too, as a
+    list of structs per trend.
     """
     options = {
         "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
         "memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer,
         "limit": limit, "after": after, "all": all, "longest": longest, "top": top, "by": by,
-        "sample": sample, "seed": seed, "bad_rows": bad_rows,
+        "sample": sample, "seed": seed, "attributes": attributes, "bad_rows": bad_rows,
     }  # fmt: skip
     found, _ = _listing(query, events, progress, options)
     return found
@@ -264,7 +266,7 @@ def listing_of(
 ) -> tuple[Plan, Wanted, dict[str, Any]]:
     """For hosts that list: the plan, which trends, and the options that say how to read events."""
     from trendloom.cet.wanted import Wanted
-    from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
+    from trendloom.plan.listing import carrying, check_semantics, check_unanchored
     from trendloom.plan.planner import plan
 
     reading = {k: v for k, v in options.items() if k in READING}
@@ -275,9 +277,7 @@ def listing_of(
     check_semantics(planned, every=wanted.every)
     if wanted.best is not None or wanted.sample is not None:
         check_unanchored(planned)
-    if wanted.by is not None:
-        planned = with_sum(planned, *wanted.by)
-    return planned, wanted, reading
+    return carrying(planned, wanted.attributes, wanted.by), wanted, reading
 
 
 def matches(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from trendloom.cet.happened import Happened
-from trendloom.cet.listing import Listing
+from trendloom.cet.listing import Listing, carried
 from trendloom.cet.rows import schema_of
 from trendloom.errors import LimitError
 from trendloom.hosts.local.beginning import begin_scan
@@ -68,10 +68,13 @@ def list_local(
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
-            nothing = schema_of(plan.scan.partition, unknown)
+            types = [pa.null() for _ in plan.scan.operands]
+            nothing = schema_of(plan.scan.partition, unknown, carried(plan, wanted, types))
             return Listed(nothing, iter(()), Happened(), lambda: None, _nothing_to_draw)
         scanned, axis = begun
-        listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
+        listing = Listing(
+            plan, wanted, scanned.partition_types, axis.nanoseconds, scanned.operand_types
+        )
         schema = listing_schema(listing.schema, plan, axis)
     except BaseException:
         source.close()
