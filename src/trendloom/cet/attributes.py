@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
 
 COLUMN = "attributes"
-BYTES = 24
+BYTES = 40
 """Of one attribute of one event of one trend, at most, while a batch is made."""
 
 

@@ -112,7 +112,7 @@ class Listing:
 
     def _complete(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Windows, Chunk, Runs]]:
         windows = Windows.of(self.plan, self.nanoseconds)
-        feed = Feed(windows, len(self.plan.scan.partition))
+        feed = Feed(windows, len(self.plan.scan.partition), self.wanted.memory)
         for batch in batches:
             ready = feed.push(batch)
             if ready is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.scan import BATCH_ROWS, scan_batches
 from trendloom.hosts.scan.columns import check_attributes, check_time, check_type
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def begin_scan(
     tiebreak: str | None,
     bad_rows: Literal["error", "drop"],
     sort: bool = True,
+    batch_rows: int = BATCH_ROWS,
 ) -> tuple[Batches, TimeAxis] | None:
     """None if there are no rows, so that no column has a type."""
     if source.is_empty:
@@ -43,5 +44,6 @@ def begin_scan(
         tiebreak=tiebreak,
         bad_rows=bad_rows,
         sort=sort,
+        batch_rows=batch_rows,
     )
     return batches, axis

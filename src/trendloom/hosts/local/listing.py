@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from trendloom.cet.happened import Happened
 from trendloom.cet.listing import Listing, carried
+from trendloom.cet.memory import ONE_THREAD, scan_share
 from trendloom.cet.rows import schema_of
 from trendloom.errors import LimitError
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
+from trendloom.hosts.scan.duck import use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +55,11 @@ def list_local(
     progress: Progress | None = None,
 ) -> Listed:
     """What is wrong with the events is said at once; the trends come when they are asked for."""
-    source = open_events(events)
+    scan_memory, batch_rows = scan_share(wanted.memory)
+    source = open_events(events, memory_limit=scan_memory)
     try:
+        if wanted.memory < ONE_THREAD:
+            use_threads(source.connection, 1)
         begun = begin_scan(
             source,
             plan.scan,
@@ -64,6 +69,7 @@ def list_local(
             tick=tick,
             tiebreak=tiebreak,
             bad_rows=bad_rows,
+            batch_rows=batch_rows,
         )
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
