@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from trendloom.errors import TrendloomError, one_of
 from trendloom.language import GroupKey, Query, parse
 from trendloom.listed import Matches, Trends
-from trendloom.result import Result
+from trendloom.result import Result, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import altair
+
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.host import Outcome
+    from trendloom.hosts.local.listing import Listed
     from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
@@ -53,9 +56,23 @@ class TrendQuery:
                 "Events are looked at only to explain, as text, how their trends are listed.",
                 remedy="Leave events out, or RETURN.",
             )
-        found, survey = _listing(self, events, *_parted(options))
-        survey()
+        found, listed = _listing(self, events, *_parted(options))
+        listed.survey()
         return found.explain()
+
+    def picture(
+        self, events: Any, *, graphlets: int | None = None, title: str | None = None, **options: Any
+    ) -> altair.TopLevelMixin:
+        """A chart of how the trends of these events are found: graph, cuts, what each way costs.
+
+        The graph with the most trends among those small enough to be looked at. Options as for
+        `trends`. Its cuts are those of the listing, or make so many `graphlets` of about one size.
+        """
+        load("altair", "trendloom[plot]", "A picture")
+        from trendloom.view.graphlets import draw_sketch
+
+        _, listed = _listing(self, events, *_parted(options))
+        return draw_sketch(listed.sketch(graphlets), title)
 
     def __repr__(self) -> str:
         return f"TrendQuery({self.text!r})"
@@ -199,6 +216,7 @@ def trends(
     by: str | None = None,
     sample: int | None = None,
     seed: int = 0,
+    attributes: str | Sequence[str] = (),
     bad_rows: str = "error",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Trends:
@@ -210,14 +228,15 @@ def trends(
     (least memory), "t" (most), "h" (between, cut by the `optimizer`), or "auto". With `all`, every
     trend is listed, complete or not, under the query's semantics. Of each window and partition:
     `longest=k` lists the k longest, `top=k` those of the largest `by="SUM(S.price)"`, `sample=k`
-    draws k uniformly, with replacement, by `seed`.
+    draws k uniformly, with replacement, by `seed`. `attributes` of the events are listed too, as a
+    list of structs per trend.
     """
     from trendloom.hosts.scan.reading import Reading
 
     options = {
         "memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer,
         "limit": limit, "after": after, "all": all, "longest": longest, "top": top, "by": by,
-        "sample": sample, "seed": seed,
+        "sample": sample, "seed": seed, "attributes": attributes,
     }  # fmt: skip
     reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
     found, _ = _listing(query, events, reading, options, progress)
@@ -230,13 +249,13 @@ def _listing(
     reading: Reading,
     options: dict[str, Any],
     progress: Callable[[int, int | None], None] | None = None,
-) -> tuple[Trends, Callable[[], None]]:
-    """The trends, and what estimates them instead."""
+) -> tuple[Trends, Listed]:
+    """The trends, and what looks at them without listing any."""
     from trendloom.hosts.local.listing import list_local
 
     planned, wanted = _wanted(query, options)
     listed = list_local(planned, events, wanted, reading, progress=progress)
-    return Trends(planned, listed.schema, listed.batches, listed.happened), listed.survey
+    return Trends(planned, listed.schema, listed.batches, listed.happened), listed
 
 
 def listing_of(
@@ -260,7 +279,7 @@ def _parted(options: dict[str, Any]) -> tuple[Reading, dict[str, Any]]:
 
 def _wanted(query: str | Query | TrendQuery, options: dict[str, Any]) -> tuple[Plan, Wanted]:
     from trendloom.cet.wanted import Wanted
-    from trendloom.plan.listing import check_semantics, check_unanchored, with_sum
+    from trendloom.plan.listing import carrying, check_semantics, check_unanchored
     from trendloom.plan.planner import plan
 
     which = {k: v for k, v in options.items() if k != "all"}
@@ -269,9 +288,7 @@ def _wanted(query: str | Query | TrendQuery, options: dict[str, Any]) -> tuple[P
     check_semantics(planned, every=wanted.every)
     if wanted.best is not None or wanted.sample is not None:
         check_unanchored(planned)
-    if wanted.by is not None:
-        planned = with_sum(planned, *wanted.by)
-    return planned, wanted
+    return carrying(planned, wanted.attributes, wanted.by), wanted
 
 
 def matches(

@@ -101,6 +101,22 @@ def test_longest_top_and_sample() -> None:
     assert [json.loads(line)["events"][-1] for line in top] == [7]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_attributes(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"trends.{suffix}"
+    assert call(*QUERY, "--attribute", "time", "--limit", "1", "-o", str(path)).exit_code == 0
+    if suffix == "parquet":
+        (row,) = pq.read_table(path).to_pylist()
+    elif suffix == "csv":
+        with path.open() as lines:
+            (told,) = csv.DictReader(lines)
+        row = {name: json.loads(told[name]) for name in ("events", "attributes")}
+    else:
+        row = json.loads(path.read_text())
+    # The letters come at times 1 to 8.
+    assert row["attributes"] == [{"time": event + 1} for event in row["events"]]
+
+
 def test_going_on_after_a_trend() -> None:
     whole = call(*QUERY).stdout.splitlines()
     for algorithm in ("m", "t", "h"):

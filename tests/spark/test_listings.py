@@ -47,6 +47,7 @@ def rows_of(rows: list[dict[str, Any]]) -> list[Any]:
         ("PATTERN SEQ(A+, B) WHERE [k] WITHIN 9 s SLIDE 9 s", {"algorithm": "h"}),
         ("PATTERN A+ WHERE A.x = NEXT(A).y WITHIN 6 s SLIDE 6 s", {"memory_limit": "8 MB"}),
         ("PATTERN A+ WHERE [k] WITHIN 9 s SLIDE 9 s", {"top": 1, "by": "SUM(A.y)"}),
+        ("PATTERN SEQ(A+, B) WHERE [k] WITHIN 9 s SLIDE 9 s SEMANTICS next", {"all": True}),
     ],
 )
 def test_the_same_trends(spark: SparkSession, query: str, options: dict[str, Any]) -> None:
@@ -64,12 +65,41 @@ def test_the_same_trends(spark: SparkSession, query: str, options: dict[str, Any
         assert theirs == ours
 
 
+def carried(rows: list[dict[str, Any]]) -> list[Any]:
+    return sorted((row["events"], [list(one.items()) for one in row["attributes"]]) for row in rows)
+
+
+def test_some_trends(spark: SparkSession) -> None:
+    """The longest, a sample and a limit: as many as asked, and each of them a trend."""
+    events = table()
+    frame = spark.createDataFrame(events.to_pandas()).repartition(3)
+    query = "PATTERN A+ WHERE [k] WITHIN 30 s SLIDE 30 s"
+    whole = rows_of(tl.trends(query, events, **READING).rows())
+
+    def some(**options: Any) -> list[Any]:
+        found = tl.spark.trends(query, frame, id="id", **READING, **options)
+        rows = rows_of(found.toArrow().to_pylist())
+        assert all(row in whole for row in rows)
+        return rows
+
+    longest = tl.trends(query, events, longest=1, **READING).rows()
+    assert [row[:3] for row in some(longest=1)] == [row[:3] for row in rows_of(longest)]
+    assert len(some(sample=2, seed=3)) == 2 * len({row[:2] for row in whole})
+    assert len(some(limit=3)) == 3
+    options = {"attributes": ["k", "x", "time"], **READING}
+    theirs = tl.spark.trends(query, frame, id="id", **options).toArrow().to_pylist()
+    ours = tl.trends(query, events, **options).rows()
+    assert carried(theirs) == carried(ours)
+
+
 def test_refusals(spark: SparkSession) -> None:
     frame = spark.createDataFrame(table().to_pandas())
     with pytest.raises(InputError, match=r"no column 'ids' \(id\)"):
         tl.spark.trends("PATTERN A+", frame, id="ids", **READING)
     with pytest.raises(InputError, match="is of type string, not an integer"):
         tl.spark.trends("PATTERN A+", frame, id="k", **READING)
+    with pytest.raises(InputError, match="do not go on behind a trend"):
+        tl.spark.trends("PATTERN A+", frame, id="id", after=3, **READING)
     with pytest.raises(InputError, match="do not drop rows"):
         tl.spark.trends("PATTERN A+", frame, id="id", bad_rows="drop", **READING)
     with pytest.raises(QueryMeaningError, match="RETURN aggregates"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.cet.memory import open_windows
 from trendloom.engine.chunk import Chunk, join_batches, make_chunk, same_partition
 from trendloom.plan.plan import WindowStrategy
 
@@ -25,6 +26,8 @@ class Feed:
 
     windows: Windows
     keys: int
+    memory: float = float("inf")
+    """Bytes; half of them is for events that wait for their windows to end."""
     _waiting: list[pa.RecordBatch] = field(init=False, default_factory=list)
     _last: pa.RecordBatch | None = field(init=False, default=None)
     """A row of the partition that the last chunk ended in."""
@@ -36,6 +39,7 @@ class Feed:
         if batch.num_rows == 0:
             return None
         self._waiting.append(batch)
+        self._check()
         if self.windows.strategy is not WindowStrategy.SLIDING:
             # Nothing can be finished before the partition ends: wait without copying.
             begins = make_chunk(batch, self.keys).bounds
@@ -70,6 +74,13 @@ class Feed:
         self._last = chunk.batch.slice(len(chunk) - 1)
         complete = runs.pick(done)
         return (chunk, complete) if len(complete) else None
+
+    def _check(self) -> None:
+        held = sum(batch.nbytes for batch in self._waiting)
+        # While they are joined they are there twice.
+        needed = held if len(self._waiting) == 1 else 2 * held
+        if needed > self.memory / 2:
+            raise open_windows(sum(batch.num_rows for batch in self._waiting), held, self.memory)
 
     def _continues(self, chunk: Chunk) -> bool:
         return self._last is not None and same_partition(self._last, 0, chunk.batch, self.keys)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.cet.attributes import BYTES, COLUMN, columns_of, struct_of
 from trendloom.cet.baseline import complete_trends
 from trendloom.cet.best import best_paths
 from trendloom.cet.choosing import choose
@@ -19,6 +20,7 @@ from trendloom.cet.graphs import graphs_of
 from trendloom.cet.happened import Happened
 from trendloom.cet.rows import Sheet, schema_of
 from trendloom.cet.sample import sample_paths
+from trendloom.cet.sketch import most_trends, sketch
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.windows import Windows
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.cet.graph import Graph
+    from trendloom.cet.sketch import Sketch
     from trendloom.cet.wanted import Wanted
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.windows import Runs
@@ -44,6 +47,8 @@ class Listing:
     partition_types: Sequence[pa.DataType]
     nanoseconds: int
     """Per tick of the time column."""
+    operand_types: Sequence[pa.DataType] = ()
+    """Of the scan; only needed where trends carry attributes."""
     schema: pa.Schema = field(init=False)
     happened: Happened = field(init=False, default_factory=Happened)
     share: float = field(init=False, default=0.0)
@@ -52,7 +57,23 @@ class Listing:
     """Trends that came by, listed or skipped: the number of the next one."""
 
     def __post_init__(self) -> None:
-        self.schema = schema_of(self.plan.scan.partition, self.partition_types)
+        self.schema = schema_of(
+            self.plan.scan.partition,
+            self.partition_types,
+            carried(self.plan, self.wanted, self.operand_types),
+        )
+
+    @property
+    def _batch_memory(self) -> int:
+        """What batches of bare trends may be sized by; carried attributes leave less of it."""
+        more = BYTES * len(self.wanted.attributes)
+        return self.wanted.memory * 64 // (64 + more)
+
+    def _carried(self, chunk: Chunk) -> list[pa.Array]:
+        if not self.wanted.attributes:
+            return []
+        first = first_carried(self.plan, self.wanted)
+        return columns_of(chunk, first, self.schema.field(COLUMN).type.value_type)
 
     @property
     def _skip(self) -> int:
@@ -78,9 +99,20 @@ class Listing:
                 count = count_trends(graph)
                 self.happened.add_choice(graph, count, choose(graph, self.wanted))
 
+    def sketch(self, batches: Iterable[pa.RecordBatch], graphlets: int | None) -> Sketch:
+        """Of the graph with the most trends that can be drawn; lists none."""
+        graphs = (
+            (graph, chunk)
+            for _, chunk, runs in self._complete(batches)
+            for graph in self._graphs(chunk, runs)
+        )
+        graph, count, row = most_trends(graphs)
+        variables = self.plan.parts[0].automaton.variables
+        return sketch(graph, count, row, variables, self.wanted, graphlets)
+
     def _complete(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Windows, Chunk, Runs]]:
         windows = Windows.of(self.plan, self.nanoseconds)
-        feed = Feed(windows, len(self.plan.scan.partition))
+        feed = Feed(windows, len(self.plan.scan.partition), self.wanted.memory)
         for batch in batches:
             ready = feed.push(batch)
             if ready is not None:
@@ -93,7 +125,7 @@ class Listing:
         part = self.plan.parts[0]
         sheet = Sheet(
             self.schema, windows, part.automaton.variables, chunk, runs, self._passed,
-            min(MOST_NODES, self.wanted.memory // 64),
+            min(MOST_NODES, self._batch_memory // 64), self._carried(chunk),
         )  # fmt: skip
         for graph in self._graphs(chunk, runs):
             self.share = max(self.share, graph.run / len(runs))
@@ -155,11 +187,11 @@ class Listing:
         self._passed += skip
         started = time.perf_counter()
         if choice.bounds is None:
-            found = depth_first(graph, self.wanted.memory, skip)
+            found = depth_first(graph, self._batch_memory, skip)
         else:
             kept = keep(graph, choice.bounds)
             told.kept(kept)
-            found = stitched(graph, kept, self.wanted.memory, skip)
+            found = stitched(graph, kept, self._batch_memory, skip)
         for paths in found:
             told.seconds += time.perf_counter() - started
             told.listed += len(paths.offset) - 1
@@ -180,6 +212,23 @@ class Listing:
         operand = chunk.operand(len(self.plan.scan.operands) - 1)
         values = np.nan_to_num(as_doubles(operand, 0.0), nan=0.0)[graph.event]
         return np.where(graph.variable == number, values, 0.0)
+
+
+def first_carried(plan: Plan, wanted: Wanted) -> int:
+    """The first operand that is an attribute to carry; behind them all is what `top` sums."""
+    summed = int(wanted.by is not None)
+    return len(plan.scan.operands) - len(wanted.attributes) - summed
+
+
+def carried(
+    plan: Plan, wanted: Wanted, operand_types: Sequence[pa.DataType]
+) -> pa.StructType | None:
+    """The type of an event's carried attributes."""
+    if not wanted.attributes:
+        return None
+    first = first_carried(plan, wanted)
+    types = operand_types[first : first + len(wanted.attributes)]
+    return struct_of(wanted.attributes, types)
 
 
 def _first(paths: Paths, count: int) -> Paths:

@@ -9,6 +9,12 @@ from trendloom.errors import LimitError, TrendloomError
 
 UNITS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "KIB": 1, "MIB": 2, "GIB": 3, "TIB": 4}
 LEAST = 1 << 20
+LEAST_SCAN = 192 << 20
+"""Below, DuckDB hardly sorts."""
+ONE_THREAD = 1 << 30
+"""Below, the scan has one thread: each holds blocks of its own while it sorts."""
+LEAST_ROWS, MOST_ROWS = 1 << 11, 1 << 17
+"""Of a batch of the scan."""
 SHARE = 4
 """Of the machine's memory one part in so many is taken, unless the caller says otherwise."""
 
@@ -60,6 +66,21 @@ def too_many(events: int, limit: float) -> LimitError:
         remedy="Use a shorter WITHIN, more conditions between events (NEXT), or raise "
         "memory_limit.",
     )
+
+
+def open_windows(events: int, held: float, limit: float) -> LimitError:
+    return LimitError(
+        f"{events:,} events of windows that are not over take {in_words(held)}; the limit is "
+        f"{in_words(limit)}, and a fourth of it is for them.",
+        remedy="Use a shorter WITHIN, fewer attributes, or raise memory_limit.",
+    )
+
+
+def scan_share(limit: int) -> tuple[str, int]:
+    """Of a listing's limit, what its scan may hold: DuckDB's own memory, and rows of a batch."""
+    megabytes = max(LEAST_SCAN, limit // 2) >> 20
+    rows = min(max(limit >> 16, LEAST_ROWS), MOST_ROWS)
+    return f"{megabytes}MiB", rows
 
 
 def _machine() -> int:

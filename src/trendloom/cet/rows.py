@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from trendloom.cet.attributes import COLUMN, structs
 from trendloom.cet.detection import MOST_TRENDS
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.kernels.gather import gather
@@ -30,7 +31,11 @@ EVENTS = pa.list_(pa.int64())
 VARIABLES = pa.list_(pa.dictionary(pa.int8(), pa.string()))
 
 
-def schema_of(partition: Sequence[str], types: Sequence[pa.DataType]) -> pa.Schema:
+def schema_of(
+    partition: Sequence[str],
+    types: Sequence[pa.DataType],
+    attributes: pa.StructType | None = None,
+) -> pa.Schema:
     """Window bounds as ticks; a host shows them as it shows time."""
     keys = [
         pa.field(name, kind.value_type if pa.types.is_dictionary(kind) else kind)
@@ -39,6 +44,8 @@ def schema_of(partition: Sequence[str], types: Sequence[pa.DataType]) -> pa.Sche
     bounds = [pa.field("window_start", pa.int64()), pa.field("window_end", pa.int64())]
     numbers = [pa.field("trend", pa.int64()), pa.field("length", pa.int64())]
     lists = [pa.field("events", EVENTS), pa.field("variables", VARIABLES)]
+    if attributes is not None:
+        lists.append(pa.field(COLUMN, pa.list_(attributes)))
     return pa.schema([*bounds, *keys, *numbers, *lists])
 
 
@@ -55,10 +62,14 @@ class Sheet:
     """Of the next trend."""
     most_nodes: int
     """How many events of trends a batch holds; with one buffer more it leaves."""
+    attributes: Sequence[pa.Array] = ()
+    """Columns of the chunk that trends carry."""
     _run: list[NDArray[np.int64]] = field(init=False, default_factory=list)
     _length: list[NDArray[np.int64]] = field(init=False, default_factory=list)
     _row: list[NDArray[np.int64]] = field(init=False, default_factory=list)
     _variable: list[NDArray[np.int8]] = field(init=False, default_factory=list)
+    _event: list[NDArray[np.int64]] = field(init=False, default_factory=list)
+    """Rows of the chunk; only where attributes are carried."""
     _graph: Graph | None = field(init=False, default=None)
     _of_node: tuple[NDArray[np.int64], NDArray[np.int8]] = field(init=False)
     """Row and variable of the nodes of the graph that was added last."""
@@ -82,6 +93,8 @@ class Sheet:
         row, variable = gather(paths.node, *self._of_node)
         self._row.append(row)
         self._variable.append(variable)
+        if self.attributes:
+            self._event.append(graph.event[paths.node])
         self.trends += len(length)
         self.nodes += len(paths.node)
 
@@ -110,6 +123,14 @@ class Sheet:
             _lists(EVENTS, offset, from_numpy(row)),
             _lists(VARIABLES, offset, names),
         ]
+        if self.attributes:
+            kind = self.schema.field(COLUMN).type
+            columns.append(
+                _lists(
+                    kind, offset, structs(kind.value_type, self.attributes, _joined(self._event))
+                )
+            )
+            self._event.clear()
         self.number += len(length)
         self.trends = self.nodes = 0
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from trendloom.cet.memory import read_limit
 from trendloom.errors import QueryError, TrendloomError, one_of
 from trendloom.language import parse
 from trendloom.language.nodes import Aggregate, Function, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ALGORITHMS = ("auto", "m", "t", "h", "baseline")
 OPTIMIZERS = ("bnb", "greedy")
@@ -33,6 +37,8 @@ class Wanted:
     sample: int | None = None
     """So many per window and partition, drawn uniformly with replacement."""
     seed: int = 0
+    attributes: tuple[str, ...] = ()
+    """Of the events, to be listed with each trend."""
 
     @classmethod
     def read(
@@ -49,6 +55,7 @@ class Wanted:
         by: str | None = None,
         sample: int | None = None,
         seed: int = 0,
+        attributes: str | Sequence[str] = (),
     ) -> Wanted:
         one_of("algorithm", algorithm, ALGORITHMS)
         one_of("optimizer", optimizer, OPTIMIZERS)
@@ -74,6 +81,7 @@ class Wanted:
         return cls(
             every, algorithm, optimizer, limit, after, read_limit(memory_limit),
             longest if top is None else top, None if by is None else _summed(by), sample, seed,
+            _named(attributes),
         )  # fmt: skip
 
 
@@ -84,6 +92,18 @@ def _check_number(name: str, value: object) -> None:
         raise TrendloomError(f"{name} is a number of trends.", remedy=f"As in {name}=1000.")
     if value < 1:
         raise TrendloomError(f"{name}={value} lists nothing.", remedy="Give at least 1.")
+
+
+def _named(attributes: str | Sequence[str]) -> tuple[str, ...]:
+    named = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    if not all(isinstance(name, str) for name in named):
+        raise TrendloomError(
+            "attributes are names of columns.", remedy='As in attributes=["src", "amount"].'
+        )
+    for name in named:
+        if named.count(name) > 1:
+            raise TrendloomError(f"attributes name '{name}' twice.", remedy="Name it once.")
+    return named
 
 
 def _check_after(after: object) -> None:

@@ -7,16 +7,19 @@ import typer
 from trendloom.cli.options import (
     EventType,
     Json,
+    Overwrite,
     QueryFile,
     QueryText,
     Tick,
     Tiebreak,
     Type,
+    check_target,
     events_of,
     misuse,
     read_query,
     source_options,
 )
+from trendloom.cli.pictures import PICTURES, save_picture
 from trendloom.cli.trends import Algorithm, MemoryLimit, Optimizer
 
 
@@ -42,6 +45,21 @@ def explain(
     memory_limit: MemoryLimit = None,
     algorithm: Algorithm = "auto",
     optimizer: Optimizer = "bnb",
+    picture: Annotated[
+        str | None,
+        typer.Option(
+            "--picture",
+            metavar="PATH",
+            help="With --input: draw the graph of trends and its cuts; .svg, .png or .html.",
+        ),
+    ] = None,
+    graphlets: Annotated[
+        int | None,
+        typer.Option(
+            "--graphlets", metavar="K", min=1, help="Of --picture: cut into so many, as if asked."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
     acel: Annotated[
         bool, typer.Option("--acel", help="The query as a formula of the logic ACEL instead.")
     ] = False,
@@ -51,6 +69,14 @@ def explain(
     Of a query without RETURN, with --input and --time: also how many trends these events have,
     which algorithm would list them, where it would cut, and what that would hold. None is listed.
     """
+    if picture is None and graphlets is not None:
+        misuse("--graphlets is about a picture: add --picture PATH.", "--graphlets")
+    if picture is not None:
+        if inputs is None:
+            misuse("A picture is of events: add --input and --time.", "--picture")
+        if not picture.endswith(PICTURES):
+            misuse(f"A picture is one of {', '.join(PICTURES)}.", "--picture")
+        check_target(picture, overwrite=overwrite)
     text = read_query(query, query_text)
     if acel:
         if json or format not in (None, "text"):
@@ -74,4 +100,9 @@ def explain(
         misuse("Events need a time column: add --time.", "--input")
     options = source_options(time, type, event_type, tick, tiebreak)
     limits = {"memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer}
-    typer.echo(asked.explain(chosen, events_of(inputs), **options, **limits))
+    events = events_of(inputs)
+    typer.echo(asked.explain(chosen, events, **options, **limits))
+    if picture is not None:
+        drawn = asked.picture(events, graphlets=graphlets, **options, **limits)
+        save_picture(drawn, picture)
+        typer.echo(f"\nWrote {picture}.", err=True)

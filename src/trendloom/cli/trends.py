@@ -93,6 +93,14 @@ def trends(
     every: Annotated[
         bool, typer.Option("--all", help="Every trend, also those that another one contains.")
     ] = False,
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="COLUMN",
+            help="List this attribute of the events too. May be repeated.",
+        ),
+    ] = None,
     bad_rows: BadRows = "error",
     format: Annotated[  # noqa: A002
         Suffix | None,
@@ -141,6 +149,7 @@ def trends(
             by=by,
             sample=sample,
             seed=seed,
+            attributes=attributes or (),
             bad_rows=bad_rows,
             progress=report,
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trendloom.language.nodes import Query
     from trendloom.plan.plan import Plan
 
-COLUMNS = ("window_start", "window_end", "trend", "length", "events", "variables")
+COLUMNS = ("window_start", "window_end", "trend", "length", "events", "variables", "attributes")
 """Of every listing; the partition's attributes stand behind the window."""
 
 
@@ -90,6 +90,20 @@ def check_unanchored(plan: Plan) -> None:
             text=plan.query.text,
             remedy="Compare consecutive events (NEXT), or list all trends.",
         )
+
+
+def carrying(plan: Plan, attributes: tuple[str, ...], by: tuple[str, str] | None) -> Plan:
+    """The plan with the columns that its trends carry, and last the one that `by` sums."""
+    if attributes:
+        operands = [
+            Operand(
+                exp.column(exp.to_identifier(name, quoted=True)), Kind.ANY, f"attributes: {name}"
+            )
+            for name in attributes
+        ]
+        scan = replace(plan.scan, operands=(*plan.scan.operands, *operands))
+        plan = replace(plan, scan=scan)
+    return plan if by is None else with_sum(plan, *by)
 
 
 def with_sum(plan: Plan, variable: str, attribute: str) -> Plan:

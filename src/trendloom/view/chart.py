@@ -104,7 +104,7 @@ def chart(
         mark = "darkest" if kind == "heat" else "▲"
         notes.append(f"{mark}: {BEYOND}; LOG2(COUNT(*)) shows how far")
     heading = alt.Title(title or name, subtitle=notes) if notes else alt.Title(title or name)
-    return _themed(drawn.properties(title=heading))
+    return themed(drawn.properties(title=heading))
 
 
 def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
@@ -327,7 +327,8 @@ def _tooltip(drawing: _Drawing) -> list[alt.Tooltip]:
     return [*(window if has_window else []), *group, alt.Tooltip("shown:N", title=drawing.value)]
 
 
-def _themed(drawn: Any) -> alt.TopLevelMixin:
+def themed(drawn: Any) -> alt.TopLevelMixin:
+    """As all pictures look."""
     themed: alt.TopLevelMixin = (
         drawn.configure(font="Helvetica Neue, Arial, sans-serif", background="white", padding=16)
         .configure_view(stroke=None)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from trendloom.errors import OutputError
-from trendloom.hosts.local.sinks import flat_columns, write_jsonl, write_whole
+from trendloom.hosts.local.sinks import flat_columns, plain, write_jsonl, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def _parquet(reader: pa.RecordBatchReader, stream: IO[bytes]) -> int:
 def _without_lists(table: pa.Table) -> pa.Table:
     for i, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
-            texts = [json.dumps(v, ensure_ascii=False) for v in table.column(i).to_pylist()]
+            texts = [json.dumps(plain(v), ensure_ascii=False) for v in table.column(i).to_pylist()]
             table = table.set_column(i, field.name, pa.array(texts, pa.string()))
     return flat_columns(table)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trendloom.hosts.local.scan import scan_batches
+from trendloom.hosts.local.scan import BATCH_ROWS, scan_batches
 from trendloom.hosts.scan.columns import check_attributes
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def begin_scan(
     reading: Reading,
     *,
     sort: bool = True,
+    batch_rows: int = BATCH_ROWS,
 ) -> tuple[Batches, TimeAxis] | None:
     """None if there are no rows, so that no column has a type."""
     if source.is_empty:
@@ -28,4 +29,7 @@ def begin_scan(
         check_attributes(source, [*reading.named, *scan.attributes])
         return None
     roles = reading.roles(source)
-    return scan_batches(source, scan, roles, drop=reading.drops, sort=sort), roles.axis
+    batches = scan_batches(
+        source, scan, roles, drop=reading.drops, sort=sort, batch_rows=batch_rows
+    )
+    return batches, roles.axis

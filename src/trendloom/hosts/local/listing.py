@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from trendloom.cet.happened import Happened
-from trendloom.cet.listing import Listing
+from trendloom.cet.listing import Listing, carried
+from trendloom.cet.memory import ONE_THREAD, scan_share
 from trendloom.cet.rows import schema_of
+from trendloom.errors import LimitError
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
+from trendloom.hosts.scan.duck import use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trendloom.cet.sketch import Sketch
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.scanned import Batches
     from trendloom.hosts.scan.reading import Reading
@@ -35,6 +39,8 @@ class Listed:
     happened: Happened
     survey: Callable[[], None]
     """Instead of taking the batches: counts, and chooses how they would be found."""
+    sketch: Callable[[int | None], Sketch]
+    """Instead: a graph and the ways to cut it, into so many graphlets if that is said."""
 
 
 def list_local(
@@ -46,16 +52,22 @@ def list_local(
     progress: Progress | None = None,
 ) -> Listed:
     """What is wrong with the events is said at once; the trends come when they are asked for."""
-    source = open_events(events)
+    scan_memory, batch_rows = scan_share(wanted.memory)
+    source = open_events(events, memory_limit=scan_memory)
     try:
-        begun = begin_scan(source, plan.scan, reading, sort=False)
+        if wanted.memory < ONE_THREAD:
+            use_threads(source.connection, 1)
+        begun = begin_scan(source, plan.scan, reading, sort=False, batch_rows=batch_rows)
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
-            nothing = schema_of(plan.scan.partition, unknown)
-            return Listed(nothing, iter(()), Happened(), lambda: None)
+            types = [pa.null() for _ in plan.scan.operands]
+            nothing = schema_of(plan.scan.partition, unknown, carried(plan, wanted, types))
+            return Listed(nothing, iter(()), Happened(), lambda: None, _nothing_to_draw)
         scanned, axis = begun
-        listing = Listing(plan, wanted, scanned.partition_types, axis.nanoseconds)
+        listing = Listing(
+            plan, wanted, scanned.partition_types, axis.nanoseconds, scanned.operand_types
+        )
         schema = listing_schema(listing.schema, plan, axis)
     except BaseException:
         source.close()
@@ -78,7 +90,15 @@ def list_local(
         with source, arranged() as rows:
             listing.survey(rows)
 
-    return Listed(schema, batches(), listing.happened, survey)
+    def sketch(graphlets: int | None) -> Sketch:
+        with source, arranged() as rows:
+            return listing.sketch(rows, graphlets)
+
+    return Listed(schema, batches(), listing.happened, survey, sketch)
+
+
+def _nothing_to_draw(_: int | None) -> Sketch:
+    raise LimitError("There are no events to draw.", remedy="Look at the input.")
 
 
 @dataclass

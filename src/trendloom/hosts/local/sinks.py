@@ -101,7 +101,7 @@ def write_jsonl(table: pa.Table, stream: IO[bytes]) -> None:
         ]
         lines = (
             json.dumps(
-                {name: _plain(value) for name, value in zip(names, row, strict=True)},
+                {name: plain(value) for name, value in zip(names, row, strict=True)},
                 ensure_ascii=False,
                 allow_nan=False,
             )
@@ -132,16 +132,21 @@ def _iso(column: pa.Array) -> pa.Array:
     return pc.strftime(naive, format=f"%Y-%m-%dT%H:%M:%S{zone}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """As JSON has it."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value
+        return [plain(inner) for inner in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 _WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {

@@ -26,7 +26,8 @@ def failed(error: Exception) -> Exception:
     if isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory" in str(error):
         return LimitError(
             f"The sort does not fit: {duck.first_line(error)}",
-            remedy="Free memory or disk space in the temporary directory (TMPDIR).",
+            remedy="Free memory or disk space in the temporary directory (TMPDIR), or raise "
+            "memory_limit if there is one.",
         )
     return InputError(
         f"The events could not be read or computed: {duck.first_line(error)}",

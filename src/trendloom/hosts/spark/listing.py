@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trendloom.cet.listing import Listing
+from trendloom.cet.listing import Listing, carried
 from trendloom.cet.rows import schema_of
 from trendloom.engine.sort import sort_events
 from trendloom.errors import InputError, did_you_mean
@@ -21,7 +21,7 @@ from trendloom.hosts.spark.session import (
     session_of,
 )
 from trendloom.language import parse, to_text
-from trendloom.plan.listing import with_sum
+from trendloom.plan.listing import carrying
 from trendloom.plan.planner import plan as make_plan
 
 if TYPE_CHECKING:
@@ -47,31 +47,38 @@ class ListingTask:
     wanted: Wanted
     axis: TimeAxis
     partition_types: tuple[pa.DataType, ...]
+    operand_types: tuple[pa.DataType, ...]
 
     @property
     def plan(self) -> Plan:
-        return _plan(self.query, self.wanted.by)
+        return _plan(self.query, self.wanted.attributes, self.wanted.by)
 
     @property
     def own_schema(self) -> pa.Schema:
-        names = self.plan.scan.partition
-        return listing_schema(schema_of(names, self.partition_types), self.plan, self.axis)
+        more = carried(self.plan, self.wanted, self.operand_types)
+        bare = schema_of(self.plan.scan.partition, self.partition_types, more)
+        return listing_schema(bare, self.plan, self.axis)
 
     @property
     def schema(self) -> pa.Schema:
         """In types that Spark has."""
-        from trendloom.hosts.spark.task import spark_type
+        return pa.schema([field.with_type(_plain(field.type)) for field in self.own_schema])
 
-        own = self.own_schema
-        fields = [field.with_type(spark_type(field.type)) for field in own]
-        fields[-1] = fields[-1].with_type(pa.list_(pa.string()))
-        return pa.schema(fields)
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """As Spark has it, inside of lists and structs too."""
+    from trendloom.hosts.spark.task import spark_type
+
+    if pa.types.is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    return spark_type(kind)
 
 
 @cache
-def _plan(query: str, by: tuple[str, str] | None) -> Plan:
-    planned = make_plan(parse(query), listing=True)
-    return planned if by is None else with_sum(planned, *by)
+def _plan(query: str, attributes: tuple[str, ...], by: tuple[str, str] | None) -> Plan:
+    return carrying(make_plan(parse(query), listing=True), attributes, by)
 
 
 def list_spark(
@@ -98,11 +105,18 @@ def list_spark(
             'Listings on Spark do not drop rows: bad_rows="error" only.',
             remedy="Filter the DataFrame beforehand.",
         )
+    if wanted.after is not None:
+        raise InputError(
+            "Listings on Spark do not go on behind a trend: tasks list side by side.",
+            remedy="Filter the DataFrame to the partitions that are missing.",
+        )
     _check(frame, id)
     refuse_input_order(plan, reading)
     scan = spark_scan(frame.schema, plan.scan, reading)
     check_overflow(frame.sparkSession, scan.may_overflow)
-    task = ListingTask(to_text(plan.query), wanted, scan.axis, tuple(scan.partition_types))
+    task = ListingTask(
+        to_text(plan.query), wanted, scan.axis, scan.partition_types, scan.operand_types
+    )
     matching = frame if scan.condition is None else frame.filter(scan.condition)
     quoted = id.replace("`", "``")
     chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS row")
@@ -112,7 +126,8 @@ def list_spark(
     found: DataFrame = packed.repartition("shard").mapInArrow(
         list_events(task), struct_of(task.schema)
     )
-    return found
+    # A task stops after so many; all of them together have more.
+    return found if wanted.limit is None else found.limit(wanted.limit)
 
 
 def list_events(task: ListingTask) -> Stage:
@@ -125,10 +140,15 @@ def list_events(task: ListingTask) -> Stage:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        first = 0 if context is None else context.partitionId() << TASK_SHIFT
+        number = 0 if context is None else context.partitionId()
+        first = number << TASK_SHIFT
+        # Tasks that drew alike would draw the same places of different partitions.
+        wanted = replace(task.wanted, seed=task.wanted.seed + first)
         joined = pa.concat_tables(held).unify_dictionaries()
         events = sort_events(joined, len(task.partition_types))
-        listing = Listing(task.plan, task.wanted, task.partition_types, task.axis.nanoseconds)
+        listing = Listing(
+            task.plan, wanted, task.partition_types, task.axis.nanoseconds, task.operand_types
+        )
         for batch in listing.over(iter([events])):
             own = dressed_listing(batch, task.own_schema, task.plan, task.axis)
             yield _for_spark(own, task.schema, first)
@@ -139,10 +159,20 @@ def list_events(task: ListingTask) -> Stage:
 def _for_spark(batch: pa.RecordBatch, schema: pa.Schema, first: int) -> pa.RecordBatch:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     columns["trend"] = pa.array(columns["trend"].to_numpy() + first)
-    lists = columns["variables"]
-    columns["variables"] = pa.ListArray.from_arrays(lists.offsets, lists.values.dictionary_decode())
-    arrays = [columns[field.name].cast(field.type) for field in schema]
+    arrays = [_decoded(columns[field.name]).cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """Without dictionaries, which Spark does not take."""
+    if isinstance(column, pa.DictionaryArray):
+        return column.dictionary_decode()
+    if isinstance(column, pa.ListArray):
+        return pa.ListArray.from_arrays(column.offsets, _decoded(column.values))
+    if isinstance(column, pa.StructArray):
+        names = [field.name for field in column.type]
+        return pa.StructArray.from_arrays([_decoded(column.field(n)) for n in names], names)
+    return column
 
 
 def _check(frame: DataFrame, id: str) -> None:  # noqa: A002
