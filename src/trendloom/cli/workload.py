@@ -92,13 +92,13 @@ def workload(
     if output is not None and not split:
         check_target(output, overwrite=overwrite)
 
-    from trendloom.cli.output import note, show_table, some, write_file, write_rows
+    from trendloom.cli.output import note, show_table, some, told_plainly, write_file, write_rows
     from trendloom.cli.progress import progress_bar
 
     asked = several.workload(folder)
     if split and chosen != "table":
         _check_targets(str(output), asked.names, chosen, overwrite=overwrite)
-    with progress_bar("Running") as report:
+    with progress_bar("Running") as report, told_plainly():
         results = asked.run(
             events,
             **options,

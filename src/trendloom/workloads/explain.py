@@ -97,6 +97,8 @@ def _bursts(bursts: BurstFacts) -> Iterator[str]:
         if one.between is not None:
             words += f", each event and the next: {one.between}"
         yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+    told = f"decided burst by burst; {bursts.constants}"
+    yield from wrap(told, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
 
 def _some(count: int, thing: str) -> str:

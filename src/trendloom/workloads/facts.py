@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trendloom.plan.explaining.wording import canonical
 from trendloom.workloads.costs import cost, table_of
 from trendloom.workloads.family import Family, kind_of, why_alone
+from trendloom.workloads.hamlet import calibration
 from trendloom.workloads.sharing import shares
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class BurstFacts:
 
     queries: tuple[str, ...]
     kleene: tuple[KleeneFacts, ...]
+    constants: str
+    """Of the benefit model: where they are from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,15 @@ def _bursts(bursts: Bursts) -> BurstFacts:
             KleeneFacts(one.type, tuple(name[k] for k in one.queries), one.adjacent)
             for one in bursts.template.kleene
         ),
+        _constants(),
     )
+
+
+def _constants() -> str:
+    found = calibration.known()
+    if found.trouble is None:
+        return found.origin
+    return f"{found.origin}: {found.trouble}. {calibration.REMEDY}"
 
 
 def cell_names(family: Family) -> list[str]:

@@ -62,7 +62,7 @@ class Sharing:
     """Of the joint scan."""
     nanoseconds: int
     mode: Mode = Mode.DYNAMIC
-    costs: tuple[Costs, Costs] = field(default_factory=calibration.known)
+    costs: tuple[Costs, Costs] = field(default_factory=calibration.used)
     """Without and with conditions inside E+."""
 
     @cached_property
