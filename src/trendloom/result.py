@@ -70,12 +70,12 @@ class Result:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame with Arrow's own types: nothing is rounded, null stays null."""
-        pd = _load("pandas", "pandas", "A pandas frame")
+        pd = load("pandas", "pandas", "A pandas frame")
         frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        pl = _load("polars", "polars", "A polars frame")
+        pl = load("polars", "polars", "A polars frame")
         frame: polars.DataFrame = pl.from_arrow(self.to_arrow())
         return frame
 
@@ -103,7 +103,7 @@ class Result:
         `kind` is line, area, bar, heat or auto: over windows a line per group, or a heat map where
         there are too many groups for lines; without windows a bar per group.
         """
-        _load("altair", "trendloom[plot]", "A chart")
+        load("altair", "trendloom[plot]", "A chart")
         from trendloom.view.chart import chart
 
         return chart(
@@ -118,7 +118,8 @@ class Result:
         )
 
 
-def _load(module: str, package: str, what: str) -> Any:
+def load(module: str, package: str, what: str) -> Any:
+    """A library that is installed by choice."""
     try:
         return import_module(module)
     except ImportError as error:

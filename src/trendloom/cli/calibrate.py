@@ -1,7 +1,7 @@
 """`trendloom calibrate`: measure what sharing costs on this machine."""
 
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from trendloom.cli.options import Json
 
@@ -27,9 +27,9 @@ def calibrate(*, json: Json = False) -> None:
     user's cache directory, or in the file that TRENDLOOM_CALIBRATION names, and used from then on.
     """
     from trendloom.cli.output import note, show_json, show_table
+    from trendloom.cli.pictures import write_json
     from trendloom.cli.progress import progress_bar
     from trendloom.errors import OutputError
-    from trendloom.hosts.local.sinks import write_whole
     from trendloom.workloads.hamlet.calibration import VARIABLE, Calibration, cache_file, machine
     from trendloom.workloads.hamlet.measuring import measure
 
@@ -46,12 +46,8 @@ def calibrate(*, json: Json = False) -> None:
     with progress_bar("Measuring", unit="%") as report:
         free, paired = measure(report)
     made = Calibration(free, paired, datetime.now(UTC).date().isoformat(), machine())
-
-    def write(file: IO[bytes]) -> None:
-        file.write(made.to_json().encode())
-
     try:
-        write_whole(path, write, overwrite=True)
+        write_json(made.as_dict(), str(path), overwrite=True)
     except OutputError as error:
         raise OutputError(error.cause, remedy=remedy) from None
     if json:

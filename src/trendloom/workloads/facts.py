@@ -42,6 +42,23 @@ class FamilyFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionFacts:
+    """A condition on the events of E, and whose it is: bursts that tell them apart cost more."""
+
+    condition: str | None
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """An arrow of the merged template; from None trends begin."""
+
+    source: str | None
+    target: str
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class KleeneFacts:
     """E+ of several queries, whose bursts they may share."""
 
@@ -49,6 +66,7 @@ class KleeneFacts:
     queries: tuple[str, ...]
     between: str | None
     """The condition between an event and the next."""
+    conditions: tuple[ConditionFacts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +75,10 @@ class BurstFacts:
 
     queries: tuple[str, ...]
     kleene: tuple[KleeneFacts, ...]
-    constants: str
-    """Of the benefit model: where they are from."""
+    steps: tuple[StepFacts, ...]
+    """The merged template: every type once, arrows with their queries."""
+    constants: str | None
+    """Of the benefit model: where they are from; None if nothing is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +133,7 @@ def _group(group: Group, mode: str) -> GroupFacts:
         len(group.shared.scan.operands),
         sum(len(scan.operands) for scan in scans),
         tuple(_family(family) for family in group.families),
-        tuple(_bursts(one) for one in group.bursts),
+        tuple(_bursts(one, mode) for one in group.bursts),
         tuple(AloneFacts(name, _because(name, group, mode)) for name in group.alone),
     )
 
@@ -137,15 +157,25 @@ def _family(family: Family) -> FamilyFacts:
     )
 
 
-def _bursts(bursts: Bursts) -> BurstFacts:
-    name = dict(zip(bursts.template.queries, bursts.names, strict=True))
+def _bursts(bursts: Bursts, mode: str) -> BurstFacts:
+    name, template = bursts.called, bursts.template
+
+    def named(queries: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(name[k] for k in queries)
+
     return BurstFacts(
         bursts.names,
         tuple(
-            KleeneFacts(one.type, tuple(name[k] for k in one.queries), one.adjacent)
-            for one in bursts.template.kleene
+            KleeneFacts(
+                one.type,
+                named(one.queries),
+                one.adjacent,
+                tuple(ConditionFacts(words, named(queries)) for words, queries in one.conditions),
+            )
+            for one in template.kleene
         ),
-        _constants(),
+        tuple(StepFacts(s.source, s.target, named(s.queries)) for s in template.transitions),
+        _constants() if mode == "dynamic" else None,
     )
 
 

@@ -132,7 +132,7 @@ def _run_group(
         outcomes |= _run_group(source, again.groups[0], call, turn)[0]
     if call.progress is not None:
         call.progress((turn + 1) * total, call.passes * total)
-    return outcomes, run.metrics
+    return outcomes, run.metrics.timed(axis.to_arrow)
 
 
 def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:

@@ -51,9 +51,6 @@ class Calibration:
             "paired": self.paired._asdict(),
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
-
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -21,7 +21,7 @@ from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, fold_bursts
 from trendloom.kernels.scaled import RADIX
 from trendloom.workloads.hamlet import calibration
 from trendloom.workloads.hamlet.benefit import Mode
-from trendloom.workloads.hamlet.bursts import Classes, cut, decide
+from trendloom.workloads.hamlet.bursts import Classes, covered, cut, decide
 from trendloom.workloads.hamlet.found import as_slots, overlap
 from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.hamlet.net import wire
@@ -83,15 +83,20 @@ class Sharing:
         types = self.joint.own_types(number, self.operand_types)
         return Setting(self.group.members[number].plan, types, partition_types, self.nanoseconds)
 
-    def evaluate(self, chunk: Chunk, runs: Sequence[Runs] | None = None) -> Evaluated:
-        """All windows of the chunk, or the given runs of each query; both from nothing."""
+    def evaluate(
+        self, chunk: Chunk, runs: Sequence[Runs] | None = None, *, fresh: int = 0
+    ) -> Evaluated:
+        """All windows of the chunk, or the given runs of each query; both from nothing.
+
+        Bursts before event `fresh` are not counted: they were, with windows before.
+        """
         started = time.perf_counter()
         found = list(runs) if runs is not None else self.runs(chunk)
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
         metrics = Metrics()
         for lot, wiring in self._lots:
-            metrics += self._fold(chunk, words, lot, wiring, found, slots)
+            metrics += self._fold(chunk, words, lot, wiring, found, slots, fresh)
         metrics += fold_pairs_of(self, chunk, words, found, slots)
         done = [one for one in slots if one is not None]
         assert len(done) == len(found), "every query has slots"
@@ -133,6 +138,7 @@ class Sharing:
         wiring: Wiring,
         runs: list[Runs],
         slots: list[Slots | None],
+        fresh: int,
     ) -> Metrics:
         words = words & wiring.letters
         mine = [runs[k] for k in lot]
@@ -141,10 +147,11 @@ class Sharing:
         x = wiring.inputs(chunk)
         # A burst's map is made of plain doubles; larger inputs go event by event, with exponents.
         mode = self.mode if (np.abs(x) < RADIX).all() else Mode.NEVER
-        shared, metrics = decide(pieces, by, mode, self.costs[0])
         query = np.concatenate([np.full(len(r), k, np.int64) for k, r in enumerate(mine)])
         first = np.searchsorted(pieces.lo, np.concatenate([r.lo for r in mine]))
         last = np.searchsorted(pieces.hi, np.concatenate([r.hi for r in mine]))
+        inside = covered(first, last, len(pieces.lo))
+        shared, metrics = decide(chunk, pieces, inside, wiring, by, mode, self.costs[0], fresh)
         order = np.argsort(first, kind="stable")
         query, first, last = query[order], first[order], last[order]
         width = 1 + max(len(lanes) for lanes in wiring.lanes)

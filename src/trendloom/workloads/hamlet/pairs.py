@@ -22,9 +22,10 @@ from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE
 from trendloom.kernels.scaled import RADIX
 from trendloom.plan.pairs import Op
 from trendloom.workloads.hamlet.benefit import Mode
-from trendloom.workloads.hamlet.bursts import Classes, changes, cut
+from trendloom.workloads.hamlet.bursts import Classes, changes, cut, traced
 from trendloom.workloads.hamlet.found import as_slots
 from trendloom.workloads.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.trace import MOST, Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,7 +184,13 @@ class _Lot:
             split=split,
             merged=merged,
             decision_seconds=elapsed,
+            trace=self._traced(wiring, kind, by, chosen) if could else Trace(),
         )
+
+    def _traced(self, wiring: Wiring, kind: int, by: Classes, chosen: Words) -> Trace:
+        could = np.full(len(chosen), by.sharing[kind])
+        types = [wiring.types[kind]] * min(len(chosen), MOST)
+        return traced(self.chunk, self.runs.lo, self.runs.hi, types, could, chosen, by)
 
     def _run(
         self, wiring: Wiring, keys: tuple[Floats, Floats, bool], mine: Ints, *, direct: bool
