@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.columns import as_doubles
+from trendloom.engine.inputs import Centre
 from trendloom.engine.setting import Setting
 from trendloom.engine.windows import Windows
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, fold_bursts
@@ -74,6 +76,35 @@ class Sharing:
         return [Windows.of(m.plan, self.nanoseconds) for m in self.group.members]
 
     @cached_property
+    def centres(self) -> dict[int, Centre]:
+        """By operand of the joint scan: what the sums of a variance are relative to."""
+        return {}
+
+    def own_centres(self, number: int) -> dict[int, Centre]:
+        """By operand of a query's own scan."""
+        own = enumerate(self.joint.operands[number])
+        return {mine: self.centres[joint] for mine, joint in own if joint in self.centres}
+
+    def find_centres(self, chunk: Chunk) -> None:
+        """Once an operand has values its centre is fixed, as in the engine."""
+        wirings = [wiring for _, wiring in self._lots] + [self.wiring(lot) for lot in self.paired]
+        for feed in (feed for wiring in wirings for feed in wiring.feeds if feed.centred):
+            if feed.operand is not None and feed.operand not in self.centres:
+                centre = Centre.near(as_doubles(chunk.operand(feed.operand), np.nan))
+                if centre is not None:
+                    self.centres[feed.operand] = centre
+
+    @cached_property
+    def paired(self) -> list[tuple[int, ...]]:
+        """Members with a condition inside E+, those with the same E+, condition and windows."""
+        lots: dict[tuple[object, ...], list[int]] = {}
+        for k, member in enumerate(self.group.members):
+            if member.paired is not None:
+                condition = member.intakes[member.paired].adjacent
+                lots.setdefault((member.paired, condition, self.windows[k]), []).append(k)
+        return [tuple(lot) for lot in lots.values()]
+
+    @cached_property
     def free(self) -> list[int]:
         """Members without a condition inside E+."""
         return [k for k, m in enumerate(self.group.members) if not m.part.adjacent]
@@ -94,6 +125,7 @@ class Sharing:
         found = list(runs) if runs is not None else self.runs(chunk)
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
+        self.find_centres(chunk)
         metrics = Metrics()
         for lot, wiring in self._lots:
             metrics += self._fold(chunk, words, lot, wiring, found, slots, fresh)
@@ -144,7 +176,7 @@ class Sharing:
         mine = [runs[k] for k in lot]
         by = Classes.of(wiring, [overlap(self.windows[k]) for k in lot])
         pieces = cut(chunk, words, mine, wiring, by)
-        x = wiring.inputs(chunk)
+        x = wiring.inputs(chunk, self.centres)
         # A burst's map is made of plain doubles; larger inputs go event by event, with exponents.
         mode = self.mode if (np.abs(x) < RADIX).all() else Mode.NEVER
         query = np.concatenate([np.full(len(r), k, np.int64) for k, r in enumerate(mine)])

@@ -75,8 +75,10 @@ class SharedRun:
             chunk = make_chunk(join_batches(self._waiting), len(self.partition_types))
             self._evaluate(chunk, last=True)
         tables = []
-        for setting, harvest in zip(self._settings, self._harvests, strict=True):
+        members = enumerate(zip(self._settings, self._harvests, strict=True))
+        for number, (setting, harvest) in members:
             plan, evaluators = setting.plan, setting.evaluators()
+            evaluators[0].centres.update(self.sharing.own_centres(number))
             rows = put_together(plan, part_rows(plan, evaluators, [harvest], {}, []))
             tables.append(
                 result_table(plan, setting.windows, evaluators, [harvest], self._groups, rows)
