@@ -288,4 +288,8 @@ def test_who_goes_alone_is_told_why() -> None:
     reasons = {one.query: one.reason for one in template.alone}
     assert sorted(reasons) == [2, 3, 4, 5, 6]
     assert reasons[2] == "no Kleene pattern"
-    assert reasons[3] == "MIN or MAX"
+    window = "WITHIN 9 s SLIDE 9 s"
+    told = workload([f"{text} {window}" for text in texts[:4]]).explain()
+    assert "it shares no bursts: MIN or MAX, which no burst multiplies" in told
+    assert "it has no windows of time" in workload([Q1, texts[4]]).explain()
+    assert reasons[3] == "MIN or MAX, which no burst multiplies"

@@ -24,7 +24,7 @@ def test_the_words_tell_who_shares_what() -> None:
         "    no condition: q1",
         '    "k" > 1: q2',
         '  shares B+ among q3, q4, each event and the next: "p" > NEXT "p"',
-        "alone: q5 (MIN or MAX)",
+        "alone: q5 (MIN or MAX, which no burst multiplies)",
     ]
 
 

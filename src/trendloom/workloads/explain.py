@@ -74,6 +74,8 @@ def _group(number: int, group: GroupFacts) -> Iterator[str]:
         yield from _bursts(bursts)
     for alone in group.alone:
         yield f"  alone       {alone.query}: {alone.because}"
+        if alone.no_bursts is not None:
+            yield f"              it shares no bursts: {alone.no_bursts}"
 
 
 def _family(family: FamilyFacts) -> Iterator[str]:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.plan.explaining.wording import canonical
+from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost, table_of
 from trendloom.workloads.family import Family, kind_of, why_alone
 from trendloom.workloads.hamlet import calibration
+from trendloom.workloads.hamlet.member import member_of
 from trendloom.workloads.sharing import shares
 
 if TYPE_CHECKING:
+    from trendloom.plan.plan import Plan
     from trendloom.workloads.sharing import Bursts, Group, Sharing
 
 
@@ -87,6 +90,8 @@ class AloneFacts:
 
     query: str
     because: str
+    no_bursts: str | None
+    """Why it does not share bursts, if it has a Kleene pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,10 @@ def _group(group: Group, mode: str) -> GroupFacts:
         sum(len(scan.operands) for scan in scans),
         tuple(_family(family) for family in group.families),
         tuple(_bursts(one, mode) for one in group.bursts),
-        tuple(AloneFacts(name, _because(name, group, mode)) for name in group.alone),
+        tuple(
+            AloneFacts(name, _because(name, group, mode), _no_bursts(plan, mode))
+            for name, plan in group.alone.items()
+        ),
     )
 
 
@@ -200,6 +208,15 @@ def cell_names(family: Family) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name}·{seen[name]}")
     return names
+
+
+def _no_bursts(plan: Plan, mode: str) -> str | None:
+    if not plan.exponential or mode == "never":
+        return None
+    if plan.strategy is not WindowStrategy.SLIDING:
+        return "it has no windows of time"
+    member = member_of(plan)
+    return member if isinstance(member, str) else "no other query has its E+"
 
 
 def _because(name: str, group: Group, mode: str) -> str:

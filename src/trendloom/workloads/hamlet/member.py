@@ -121,15 +121,21 @@ def _refusal(plan: Plan) -> str | None:
     }
     checks = (
         (plan.semantics is not Semantics.ANY, f"{plan.semantics.value} instead of any-match"),
-        (len(plan.all_parts) > 1, "AND"),
+        (len(plan.all_parts) > 1, "AND, which is several patterns"),
         (any(part.bindings for part in plan.parts), "an anchor, or grouping by a variable"),
         (
             plan.strategy not in (WindowStrategy.WHOLE, WindowStrategy.SLIDING),
             "a window without panes",
         ),
         (not plan.exponential, "no Kleene pattern"),
-        (any(isinstance(lane, Extremum) for lane in lanes), "MIN or MAX"),
-        (any(isinstance(lane, Sum) and lane.distinct for lane in lanes), "DISTINCT"),
+        (
+            any(isinstance(lane, Extremum) for lane in lanes),
+            "MIN or MAX, which no burst multiplies",
+        ),
+        (
+            any(isinstance(lane, Sum) and lane.distinct for lane in lanes),
+            "DISTINCT, events of which are told apart",
+        ),
         (plan.scan.keep_unmatched, "rows that match nothing"),
     )
     return next((reason for bad, reason in checks if bad), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ MOST = 100_000
 """Bursts of a run that are remembered; later ones are counted only."""
 
 
+@cache
 def _nothing() -> pa.Table:
     return table([], np.zeros((5, 0), np.int64))
 
