@@ -29,8 +29,7 @@ def told_plainly() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    told = (str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    for text in dict.fromkeys(told):
+    for text in dict.fromkeys(str(one.message) for one in caught):
         note(f"Warning: {text}")
 
 
