@@ -34,6 +34,7 @@ NAMES = (
     "workload_prefixes",
     "complete_trends",
     "workload_bursts",
+    "hamlet_figures",
     "acel_evaluation",
 )
 ON_SPARK = ("spark_batch", "spark_stream")

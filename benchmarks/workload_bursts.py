@@ -121,11 +121,6 @@ def run(size: Size) -> list[Figure]:
     return figures
 
 
-def _decisions(shares: list[float]) -> Figure:
-    claim = f"{FREE}: share of time for decisions"
-    return Figure(claim, Samples(tuple(shares)) * 100, "%", at_most(0.5))
-
-
 def _ratio(
     cost: dict[tuple[str, str], Samples], name: str, slow: str, bar: float | None = None
 ) -> Figure:
@@ -139,8 +134,12 @@ def _contest(name: str, events: int) -> Contest:
         price = table.column("price").to_numpy().copy()
         price[np.arange(events) // PHASE % 2 == 0] = 1.0
         table = table.set_column(table.schema.get_field_index("price"), "price", pa.array(price))
-    template = merge([query(_text(name, k)).plan for k in range(QUERIES)])
-    (group,) = template.groups
+    return contest(name, table, [_text(name, k) for k in range(QUERIES)])
+
+
+def contest(name: str, table: object, texts: list[str]) -> Contest:
+    """Events scanned once for all queries; time is `ts`."""
+    (group,) = merge([query(text).plan for text in texts]).groups
     with open_events(table) as source:
         begun = begin_scan(source, group.joint.scan, Reading("ts", "type"))
         assert begun is not None, "there are events"

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from trendloom.result import Result
+from trendloom.result import Result, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair
     import pandas
     import polars
     import pyarrow as pa
@@ -72,6 +73,14 @@ class Results(Mapping[str, Result]):
     def rows(self) -> list[dict[str, Any]]:
         """Every row of every query as a dict of `query` and the query's own columns."""
         return [{"query": name} | row for name, one in self.items() for row in one.rows()]
+
+    def timeline(self, *, title: str | None = None, width: int = 900) -> altair.TopLevelMixin:
+        """A chart of the bursts over time, by type: who shared them, all, some or nobody."""
+        load("altair", "trendloom[plot]", "A timeline")
+        from trendloom.view.timeline import timeline
+
+        trace = self.metrics.trace
+        return timeline(trace.bursts, trace.left_out, title=title, width=width)
 
     def to_arrow(self) -> pa.Table:
         return self.union.to_arrow()

@@ -36,6 +36,7 @@ BARS = {
     "complete_trends": 7,
     "workload_prefixes": 6,
     "workload_bursts": 7,
+    "hamlet_figures": 0,
     "acel_evaluation": 3,
 }
 

@@ -56,6 +56,24 @@ def test_explain_runs_nothing(folder: str) -> None:
     assert facts["groups"][0]["families"] == []
 
 
+def test_what_sharing_did_is_kept_and_drawn(tmp_path: Path) -> None:
+    for name in "AC":
+        text = f"RETURN COUNT(*) PATTERN SEQ({name}, B+) WITHIN 9 s SLIDE 9 s"
+        (tmp_path / f"{name}.tq").write_text(text)
+    metrics, drawn = tmp_path / "sharing.json", tmp_path / "bursts.svg"
+    words = ["workload", str(tmp_path), *LETTERS, "--mode", "always"]
+    words += ["--metrics", str(metrics), "--timeline", str(drawn)]
+    assert call(*words, "--json").exit_code == 0
+    told = json.loads(metrics.read_text())
+    assert (told["bursts"], told["shared"]) == (3, 3)
+    assert drawn.read_text().startswith("<svg")
+    assert call(*words).exit_code == 1
+    for suffix, start in ((".png", b"\x89PNG"), (".html", b"<!DOCTYPE html>")):
+        assert call(*words[:-1], str(tmp_path / f"b{suffix}"), "--overwrite").exit_code == 0
+        assert (tmp_path / f"b{suffix}").read_bytes().lstrip().startswith(start)
+    assert call(*words[:-1], "bursts.gif").exit_code == 2
+
+
 def test_refusals(folder: str, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

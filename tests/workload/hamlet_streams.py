@@ -7,7 +7,15 @@ import random
 from hypothesis import strategies as st
 
 CONDITIONS = ("", "B.k < 2", "B.k >= 1", "B.k <> 1")
-AGGREGATES = ("COUNT(*)", "SUM(B.v)", "AVG(B.v)", "COUNT(B)", "AVG(LENGTH(*))", "SUM(B.w)")
+AGGREGATES: tuple[str, ...] = (
+    "COUNT(*)",
+    "SUM(B.v)",
+    "AVG(B.v)",
+    "COUNT(B)",
+    "AVG(LENGTH(*))",
+    "SUM(B.w)",
+)
+AGGREGATES += ("VARIANCE(B.v)", "STDDEV(B.w)")
 WINDOWS = ("", "WITHIN 6 s SLIDE 3 s", "WITHIN 4 s SLIDE 4 s", "WITHIN 10 s SLIDE 2 s")
 PATTERNS = (
     "SEQ(A, B+)",

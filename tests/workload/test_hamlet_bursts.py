@@ -17,8 +17,17 @@ from trendloom.workloads.hamlet.benefit import Mode
 
 EAGER = Costs(event=1.0, column=0.1, snapshot=2.0, query=0.1, alone=1.0)
 """So that small bursts are shared too, some by some."""
-LOADS = [workloads(), workloads("B.p > NEXT(B).p"), workloads("B.p <= NEXT(B).k")]
-IDS = ["free", "falling", "two columns"]
+INSIDE = {
+    "free": "",
+    "falling": "B.p > NEXT(B).p",
+    "two columns": "B.p <= NEXT(B).k",
+    "equal": "B.k = NEXT(B).k",
+    "unequal": "B.p <> NEXT(B).p",
+    "nulls": "B.v = NEXT(B).v AND B.p <> NEXT(B).p",
+    "compound": "B.k = NEXT(B).k AND B.w = NEXT(B).w AND B.p >= NEXT(B).p",
+}
+LOADS = [workloads(condition) for condition in INSIDE.values()]
+IDS = list(INSIDE)
 
 
 def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:

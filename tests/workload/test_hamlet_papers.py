@@ -11,7 +11,8 @@ import pytest
 from hamlet_runs import alone, join, planned, together
 
 from trendloom.api import run
-from trendloom.kernels.burst_choice import Costs, choose
+from trendloom.kernels.burst_choice import Costs, choose, choose_all
+from trendloom.several import workload
 from trendloom.testing import same_rows, stream
 from trendloom.workloads.hamlet.benefit import (
     BurstFacts,
@@ -66,6 +67,31 @@ def test_an_event_that_one_query_misses_is_a_snapshot() -> None:
     assert (metrics.snapshots, metrics.event_snapshots) == (2, 1)
     for number, text in enumerate(queries):
         assert found[number] == alone(text, stream(words))
+
+
+def test_table_5_an_edge_that_holds_for_one_query_only() -> None:
+    """Example 3.12: b4 → b5 holds for q1, not for q2; all other edges hold for both.
+
+    Queries with different conditions inside B+ do not share it here, and the numbers are the same.
+    """
+    words = "a1 a2 c2 b3:k=0,j=5 b4:k=1,j=6 b5:k=0,j=1 b6:k=0,j=7 a7 a8 c7 c8 c9 b10:k=0,j=8"
+    events = stream(words)
+    for event in events:
+        event.update({"k": event.get("k"), "j": event.get("j")})
+    texts = [f"{Q1} WITHIN 99 s SLIDE 99 s", f"{Q2} WHERE B.k <> NEXT(B).j WITHIN 99 s SLIDE 99 s"]
+
+    def totals(until: int) -> list[float]:
+        some = [event for event in events if event["time"] <= until]
+        results = workload(texts).run(some, time="time", type="type", mode="always")
+        return [one.rows()[0]["COUNT(*)"] for one in results.values()]
+
+    z = np.subtract(totals(5), totals(4))
+    y = np.subtract(totals(10), totals(9))
+    assert z.tolist() == [8, 2]
+    assert y.tolist() == [34, 15]
+    # The expression of b6 is 4x + z.
+    x = np.array([2, 1])
+    assert (np.subtract(totals(6), totals(5)) == 4 * x + z).all()
 
 
 def test_expressions_keep_their_snapshots_apart() -> None:
@@ -155,6 +181,31 @@ def test_the_kernel_chooses_as_the_definition_does() -> None:
         assert {k for k in range(4) if int(kept) >> k & 1} == set(sharing)
 
 
+def test_bursts_that_are_alike_are_decided_by_their_length() -> None:
+    """The short cut of `choose_all` is what `choose` says."""
+    chance = np.random.default_rng(6)
+    nobody, none = np.zeros((0, 64), np.int32), np.zeros(64, np.int32)
+    for _ in range(50):
+        costs = Costs(*chance.uniform(0.1, 3.0, 5))
+        sharing = np.array([0, 3, 15], np.uint64)
+        every = np.array([0.0, chance.uniform(1.0, 3.0), chance.uniform(2.0, 9.0)])
+        size = np.arange(1, 40)
+        zero = np.zeros(len(size), np.int64)
+        for kind in range(3):
+            found = choose_all(
+                costs, zero, size, zero + kind, zero.astype(np.uint64), zero, zero - 1, nobody,
+                sharing, every, np.ones(64),
+            )  # fmt: skip
+            wanted = [
+                choose(
+                    costs, float(b), 1.0, sharing[kind], every[kind], np.ones(64), np.uint64(0),
+                    0.0, none,
+                )
+                for b in size
+            ]  # fmt: skip
+            assert found.tolist() == wanted
+
+
 def test_figure_3_the_merged_template() -> None:
     template = merge([planned(Q1), planned(Q2)])
     (group,) = template.groups
@@ -237,4 +288,8 @@ def test_who_goes_alone_is_told_why() -> None:
     reasons = {one.query: one.reason for one in template.alone}
     assert sorted(reasons) == [2, 3, 4, 5, 6]
     assert reasons[2] == "no Kleene pattern"
-    assert reasons[3] == "MIN or MAX"
+    window = "WITHIN 9 s SLIDE 9 s"
+    told = workload([f"{text} {window}" for text in texts[:4]]).explain()
+    assert "it shares no bursts: MIN or MAX, which no burst multiplies" in told
+    assert "it has no windows of time" in workload([Q1, texts[4]]).explain()
+    assert reasons[3] == "MIN or MAX, which no burst multiplies"

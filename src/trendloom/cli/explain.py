@@ -19,7 +19,7 @@ from trendloom.cli.options import (
     read_query,
     source_options,
 )
-from trendloom.cli.pictures import PICTURES, save_picture
+from trendloom.cli.pictures import check_picture, write_chart
 from trendloom.cli.trends import Algorithm, MemoryLimit, Optimizer
 
 
@@ -74,8 +74,7 @@ def explain(
     if picture is not None:
         if inputs is None:
             misuse("A picture is of events: add --input and --time.", "--picture")
-        if not picture.endswith(PICTURES):
-            misuse(f"A picture is one of {', '.join(PICTURES)}.", "--picture")
+        check_picture(picture, "--picture")
         check_target(picture, overwrite=overwrite)
     text = read_query(query, query_text)
     if acel:
@@ -104,5 +103,5 @@ def explain(
     typer.echo(asked.explain(chosen, events, **options, **limits))
     if picture is not None:
         drawn = asked.picture(events, graphlets=graphlets, **options, **limits)
-        save_picture(drawn, picture)
+        write_chart(drawn, picture, overwrite=overwrite)
         typer.echo(f"\nWrote {picture}.", err=True)

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from trendloom.cli.acel import acel
+from trendloom.cli.calibrate import calibrate
 from trendloom.cli.check import check
 from trendloom.cli.demo import demo
 from trendloom.cli.explain import explain
@@ -77,6 +78,7 @@ app.command()(verify)
 app.command()(generate)
 app.command()(demo)
 app.command()(warm_up)
+app.command()(calibrate)
 
 
 if __name__ == "__main__":

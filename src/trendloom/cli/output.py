@@ -21,6 +21,18 @@ def note(text: str) -> None:
     typer.echo(text, err=True)
 
 
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Warnings as notes, once each: no one here wants to see a line of the library."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for text in dict.fromkeys(str(one.message) for one in caught):
+        note(f"Warning: {text}")
+
+
 def some(count: int, thing: str) -> str:
     """`1 row`, `1,234 rows`."""
     return f"1 {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -37,10 +37,16 @@ LISTED = (
     "PATTERN A+ WHERE A.x < NEXT(A).x",
     "PATTERN A+ WHERE A.x = NEXT(A).x",
 )
+SHARED = (
+    "RETURN COUNT(*), SUM(A.x) PATTERN SEQ({}, A+) WITHIN 4 s SLIDE 4 s",
+    "RETURN COUNT(*) PATTERN SEQ({}, A+) WHERE A.x <= NEXT(A).x WITHIN 4 s SLIDE 4 s",
+)
+"""Of workloads: bursts that two queries share."""
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
 ]
+BURSTS = [{"time": t, "type": "BCAAAAAA"[t % 8], "x": t % 2} for t in range(40)]
 MANY_EVENTS = [{"time": t, "type": "AB"[t % 2], "x": t % 2} for t in range(400)]
 
 
@@ -56,6 +62,7 @@ def warm_up() -> None:
         *((_run, query) for query in QUERIES),
         *((_as_workers_do, query) for query in SHARDED),
         *((_list, query) for query in LISTED),
+        *((_share, query) for query in SHARED),
     ]
     fresh = get_context("spawn")
     with (
@@ -85,6 +92,15 @@ def _list(query: str) -> None:
 
     for algorithm in ("m", "h"):
         trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
+
+
+def _share(query: str) -> None:
+    from trendloom.several import workload
+
+    for mode in ("always", "dynamic"):
+        workload([query.format(start) for start in "BC"]).run(
+            BURSTS, time="time", type="type", mode=mode
+        )
 
 
 def _as_workers_do(text: str) -> None:

@@ -23,6 +23,7 @@ from trendloom.cli.options import (
     misuse,
     source_options,
 )
+from trendloom.cli.pictures import check_picture, write_chart, write_json
 from trendloom.cli.run import row_format
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ def workload(
     json: Annotated[
         bool, typer.Option("--json", help="Same as --format jsonl; of --explain: JSON.")
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option("--metrics", metavar="FILE", help="JSON file for what sharing did."),
+    ] = None,
+    timeline: Annotated[
+        str | None,
+        typer.Option(
+            "--timeline", metavar="FILE", help="Chart of the bursts over time: .svg, .png or .html."
+        ),
+    ] = None,
 ) -> None:
     """Run all queries of a folder over events, in one pass.
 
@@ -92,13 +103,19 @@ def workload(
     if output is not None and not split:
         check_target(output, overwrite=overwrite)
 
-    from trendloom.cli.output import note, show_table, some, write_file, write_rows
+    if timeline is not None:
+        check_picture(timeline, "--timeline")
+    for path in (metrics, timeline):
+        if path is not None:
+            check_target(path, overwrite=overwrite)
+
+    from trendloom.cli.output import note, show_table, some, told_plainly, write_file, write_rows
     from trendloom.cli.progress import progress_bar
 
     asked = several.workload(folder)
     if split and chosen != "table":
         _check_targets(str(output), asked.names, chosen, overwrite=overwrite)
-    with progress_bar("Running") as report:
+    with progress_bar("Running") as report, told_plainly():
         results = asked.run(
             events,
             **options,
@@ -119,6 +136,12 @@ def workload(
     else:
         write_file(results.table, output, chosen, overwrite=overwrite)
         note(f"Wrote {some(len(results.union), 'row')} to {output}.")
+    if metrics is not None:
+        write_json(results.metrics.as_dict(), metrics, overwrite=overwrite)
+        note(f"Wrote what sharing did to {metrics}.")
+    if timeline is not None:
+        write_chart(results.timeline(), timeline, overwrite=overwrite)
+        note(f"Wrote the timeline to {timeline}.")
     if sys.stderr.isatty():
         rows = some(sum(len(one) for one in results.values()), "row")
         note(f"{rows} from {some(results.events, 'event')} in {results.elapsed:.2f} s")

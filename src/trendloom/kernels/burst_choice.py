@@ -107,23 +107,31 @@ def choose_all(
     every: Floats,
     weight: Floats,
 ) -> Words:
-    """The choice for every piece; no letters for pieces that cannot be shared."""
+    """The choice for every piece; no letters for pieces that cannot be shared.
+
+    Where no event tells queries apart all of them share or nobody does, by the number of events
+    alone: from which on is computed once per type.
+    """
     chosen = np.zeros(lo.shape[0], np.uint64)
     nobody = np.zeros(64, np.int32)
+    from_on = np.full(sharing.shape[0], np.inf)
+    for one in range(sharing.shape[0]):
+        gain = alone_cost(costs, 1.0, every[one]) - shared_cost(costs, 1.0, 1.0, 0.0, 0.0)
+        if sharing[one] != 0 and every[one] >= 2 and gain > 0:
+            from_on[one] = every[one] * costs.query / gain
     for piece in range(lo.shape[0]):
-        if kind[piece] < 0 or sharing[kind[piece]] == 0:
+        what = kind[piece]
+        if what < 0:
             continue
-        chosen[piece] = choose(
-            costs,
-            float(hi[piece] - lo[piece]),
-            1.0,
-            sharing[kind[piece]],
-            every[kind[piece]],
-            weight,
-            differ[piece],
-            float(snapshots[piece]),
-            nobody if row[piece] < 0 else unique[row[piece]],
-        )
+        b = float(hi[piece] - lo[piece])
+        if differ[piece] == 0 and snapshots[piece] == 0:
+            if b > from_on[what]:
+                chosen[piece] = sharing[what]
+        elif sharing[what] != 0:
+            chosen[piece] = choose(
+                costs, b, 1.0, sharing[what], every[what], weight, differ[piece],
+                float(snapshots[piece]), nobody if row[piece] < 0 else unique[row[piece]],
+            )  # fmt: skip
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""Bursts of E+ with a comparison between consecutive events, `E.a op NEXT(E).b`.
+"""Bursts of E+ with a condition between consecutive events, `E.a op NEXT(E).b`.
 
 What an event takes up depends on the values of those before it, the same for all queries. So the
 predecessors are searched once (a Fenwick tree by value), and what is summed is an *expression*: a
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from trendloom.kernels.burst_expressions import Expressions, renew, settle, value_event
 from trendloom.kernels.burst_net import BIT, LISTS, Floats, Ints, Net, Words, finished, walk
 from trendloom.kernels.burst_pieces import MIXED, Pieces
-from trendloom.kernels.burst_tree import enter, look_back, place_events
+from trendloom.kernels.burst_tree import Keys, enter, look_back, place_events
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, apply_piece, blank_vectors
 from trendloom.kernels.compiled import kernel
 
@@ -40,9 +40,7 @@ def fold_pairs(
     words: Words,
     order: Ints,
     x: Floats,
-    left: Floats,
-    right: Floats,
-    strict: bool,
+    keys: Keys,
     pieces: Pieces,
     shared: Words,
     first: Ints,
@@ -92,7 +90,8 @@ def fold_pairs(
             same = same + 1 if event > lo and order[event] == order[event - 1] else 1
             ties = max(ties, same)
         stride = block if direct else most[run] * block
-        if (count + 1 + ties) * stride > WIDEST or (most[run] * queries * width) > WIDEST:
+        trees = 2 if keys.unequal else 1
+        if (trees * (count + 1) + ties) * stride > WIDEST or (most[run] * queries * width) > WIDEST:
             lost[run] = True
             continue
         events = np.empty(count, np.int64)
@@ -101,8 +100,9 @@ def fold_pairs(
             if words[event] & everyone != 0:
                 events[at] = event
                 at += 1
-        place, reach = place_events(events, left, right, strict)
-        tree = np.zeros((count + 1) * stride)
+        places = place_events(events, keys)
+        other = count + 1
+        tree = np.zeros(trees * other * stride)
         c = np.zeros(ties * stride)
         values = most[run] * queries * width
         ex = Expressions(
@@ -155,7 +155,12 @@ def fold_pairs(
                     event = events[i]
                     mine = (i - here) * stride
                     columns = block if direct else before * block
-                    look_back(tree, stride, columns, reach[i], c, mine)
+                    for k in range(columns):
+                        c[mine + k] = 0.0
+                    base = places.looked[i]
+                    look_back(tree, stride, columns, base, places.reach[i], c, mine)
+                    if keys.unequal:
+                        look_back(tree, stride, columns, other + base, places.beyond[i], c, mine)
                     if words[event] & everyone == everyone:
                         for k in range(columns):
                             c[mine + k] += entry[k]
@@ -184,7 +189,11 @@ def fold_pairs(
                 columns = block if direct else snapshots * block
                 for i in range(here, at):
                     mine = (i - here) * stride
-                    enter(tree, stride, columns, count, place[i], c, mine)
+                    base, fits, place = places.base[i], places.size[i], places.place[i]
+                    enter(tree, stride, columns, base, fits, place, c, mine)
+                    if keys.unequal and place > 0:
+                        base, place = other + base, fits + 1 - place
+                        enter(tree, stride, columns, base, fits, place, c, mine)
                     for k in range(columns):
                         total[k] += c[mine + k]
                     pending = True

@@ -121,9 +121,9 @@ def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
         infinite = number is not None and not math.isfinite(number)
         records.append(
             {
-                "start": _axis_value(row.get(WINDOW[0])),
-                "end": _axis_value(row.get(WINDOW[1])),
-                "edge": _axis_value(edges.get(row.get(WINDOW[0]))),
+                "start": axis_value(row.get(WINDOW[0])),
+                "end": axis_value(row.get(WINDOW[1])),
+                "edge": axis_value(edges.get(row.get(WINDOW[0]))),
                 "group": " · ".join(cell(row[column]) for column in groups) or "all",
                 "value": min(top, 1.7e308) if infinite else number,
                 "shown": BEYOND if infinite else cell(row[name]),
@@ -150,7 +150,8 @@ def _edges(rows: list[dict[str, Any]]) -> dict[Any, Any]:
     return ends if step is None else {start: min(ends[start], start + step) for start in starts}
 
 
-def _axis_value(moment: Any) -> Any:
+def axis_value(moment: Any) -> Any:
+    """A time as UTC, so that a chart reads the same everywhere; a number as it is."""
     if isinstance(moment, datetime):
         return moment.replace(tzinfo=None).isoformat() + "Z"
     return f"{moment.isoformat()}T00:00:00Z" if isinstance(moment, date) else moment
@@ -328,8 +329,8 @@ def _tooltip(drawing: _Drawing) -> list[alt.Tooltip]:
 
 
 def themed(drawn: Any) -> alt.TopLevelMixin:
-    """As all pictures look."""
-    themed: alt.TopLevelMixin = (
+    """As all charts look."""
+    made: alt.TopLevelMixin = (
         drawn.configure(font="Helvetica Neue, Arial, sans-serif", background="white", padding=16)
         .configure_view(stroke=None)
         .configure_axis(
@@ -348,4 +349,4 @@ def themed(drawn: Any) -> alt.TopLevelMixin:
             anchor="start", fontSize=16, subtitleColor="#666666", subtitleFontSize=12, offset=12
         )
     )
-    return themed
+    return made

@@ -11,6 +11,7 @@ from trendloom.errors import one_of
 from trendloom.pattern.automaton import Accept, Automaton, State
 from trendloom.pattern.picture import Drawing, to_mermaid
 from trendloom.workloads.facts import cell_names, gather
+from trendloom.workloads.hamlet.picture import group_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,8 @@ def _group(number: int, group: GroupFacts) -> Iterator[str]:
         yield from _bursts(bursts)
     for alone in group.alone:
         yield f"  alone       {alone.query}: {alone.because}"
+        if alone.no_bursts is not None:
+            yield f"              it shares no bursts: {alone.no_bursts}"
 
 
 def _family(family: FamilyFacts) -> Iterator[str]:
@@ -97,6 +100,16 @@ def _bursts(bursts: BurstFacts) -> Iterator[str]:
         if one.between is not None:
             words += f", each event and the next: {one.between}"
         yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+        for each in one.conditions if len(one.conditions) > 1 else ():
+            words = f"{each.condition or 'no condition'}: {', '.join(each.queries)}"
+            yield from wrap(words, WIDTH, initial_indent=" " * 16, subsequent_indent=" " * 18)
+    for step in bursts.steps:
+        words = f"{step.source or 'start'} → {step.target}: {', '.join(step.queries)}"
+        yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+    told = "every burst that can be"
+    if bursts.constants is not None:
+        told = f"decided burst by burst; {bursts.constants}"
+    yield from wrap(told, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
 
 def _some(count: int, thing: str) -> str:
@@ -106,12 +119,13 @@ def _some(count: int, thing: str) -> str:
 
 def _picture(sharing: Sharing) -> str:
     drawings = [_drawing(family) for group in sharing.groups for family in group.families]
+    merged: list[str] = []
     for group in sharing.groups:
-        # Who shares bursts has an automaton of its own still.
-        for name, plan in group.plans.items():
-            if not any(name in family.plans for family in group.families):
-                drawings += [Drawing(part.automaton, title=name) for part in plan.parts]
-    return to_mermaid(drawings)
+        for bursts in group.bursts:
+            merged += group_lines(bursts.template, len(merged), bursts.called)
+        for name, plan in group.alone.items():
+            drawings += [Drawing(part.automaton, title=name) for part in plan.parts]
+    return "\n".join([to_mermaid(drawings), *merged])
 
 
 def _drawing(family: Family) -> Drawing:

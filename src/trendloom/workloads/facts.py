@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.plan.explaining.wording import canonical
+from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost, table_of
 from trendloom.workloads.family import Family, kind_of, why_alone
+from trendloom.workloads.hamlet import calibration
+from trendloom.workloads.hamlet.member import member_of
 from trendloom.workloads.sharing import shares
 
 if TYPE_CHECKING:
+    from trendloom.plan.plan import Plan
     from trendloom.workloads.sharing import Bursts, Group, Sharing
 
 
@@ -41,6 +45,23 @@ class FamilyFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionFacts:
+    """A condition on the events of E, and whose it is: bursts that tell them apart cost more."""
+
+    condition: str | None
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """An arrow of the merged template; from None trends begin."""
+
+    source: str | None
+    target: str
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class KleeneFacts:
     """E+ of several queries, whose bursts they may share."""
 
@@ -48,6 +69,7 @@ class KleeneFacts:
     queries: tuple[str, ...]
     between: str | None
     """The condition between an event and the next."""
+    conditions: tuple[ConditionFacts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +78,10 @@ class BurstFacts:
 
     queries: tuple[str, ...]
     kleene: tuple[KleeneFacts, ...]
+    steps: tuple[StepFacts, ...]
+    """The merged template: every type once, arrows with their queries."""
+    constants: str | None
+    """Of the benefit model: where they are from; None if nothing is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +90,8 @@ class AloneFacts:
 
     query: str
     because: str
+    no_bursts: str | None
+    """Why it does not share bursts, if it has a Kleene pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +138,11 @@ def _group(group: Group, mode: str) -> GroupFacts:
         len(group.shared.scan.operands),
         sum(len(scan.operands) for scan in scans),
         tuple(_family(family) for family in group.families),
-        tuple(_bursts(one) for one in group.bursts),
-        tuple(AloneFacts(name, _because(name, group, mode)) for name in group.alone),
+        tuple(_bursts(one, mode) for one in group.bursts),
+        tuple(
+            AloneFacts(name, _because(name, group, mode), _no_bursts(plan, mode))
+            for name, plan in group.alone.items()
+        ),
     )
 
 
@@ -134,15 +165,33 @@ def _family(family: Family) -> FamilyFacts:
     )
 
 
-def _bursts(bursts: Bursts) -> BurstFacts:
-    name = dict(zip(bursts.template.queries, bursts.names, strict=True))
+def _bursts(bursts: Bursts, mode: str) -> BurstFacts:
+    name, template = bursts.called, bursts.template
+
+    def named(queries: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(name[k] for k in queries)
+
     return BurstFacts(
         bursts.names,
         tuple(
-            KleeneFacts(one.type, tuple(name[k] for k in one.queries), one.adjacent)
-            for one in bursts.template.kleene
+            KleeneFacts(
+                one.type,
+                named(one.queries),
+                one.adjacent,
+                tuple(ConditionFacts(words, named(queries)) for words, queries in one.conditions),
+            )
+            for one in template.kleene
         ),
+        tuple(StepFacts(s.source, s.target, named(s.queries)) for s in template.transitions),
+        _constants() if mode == "dynamic" else None,
     )
+
+
+def _constants() -> str:
+    found = calibration.known()
+    if found.trouble is None:
+        return found.origin
+    return f"{found.origin}: {found.trouble}. {calibration.REMEDY}"
 
 
 def cell_names(family: Family) -> list[str]:
@@ -159,6 +208,15 @@ def cell_names(family: Family) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name}·{seen[name]}")
     return names
+
+
+def _no_bursts(plan: Plan, mode: str) -> str | None:
+    if not plan.exponential or mode == "never":
+        return None
+    if plan.strategy is not WindowStrategy.SLIDING:
+        return "it has no windows of time"
+    member = member_of(plan)
+    return member if isinstance(member, str) else "no other query has its E+"
 
 
 def _because(name: str, group: Group, mode: str) -> str:

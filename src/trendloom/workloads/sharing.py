@@ -40,6 +40,11 @@ class Bursts:
     mode: Mode
 
     @property
+    def called(self) -> dict[int, str]:
+        """The names of the template's queries."""
+        return dict(zip(self.template.queries, self.names, strict=True))
+
+    @property
     def letters(self) -> tuple[int, ...]:
         """The shared letter of each letter of the template's own scan."""
         return self._places(self.template.joint.letters, self.shared.letters_of)

@@ -120,7 +120,7 @@ def _run_group(
         again = share({name: group.plans[name] for name in finished.again}, "never")
         outcomes |= _run_group(source, again.groups[0], call, turn)[0]
     progress(total, total)
-    return outcomes, finished.metrics
+    return outcomes, finished.metrics.timed(axis.to_arrow)
 
 
 def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.columns import as_doubles
+from trendloom.engine.inputs import Centre
 from trendloom.engine.setting import Setting
 from trendloom.engine.windows import Windows
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE, fold_bursts
 from trendloom.kernels.scaled import RADIX
 from trendloom.workloads.hamlet import calibration
 from trendloom.workloads.hamlet.benefit import Mode
-from trendloom.workloads.hamlet.bursts import Classes, cut, decide
+from trendloom.workloads.hamlet.bursts import Classes, covered, cut, decide
 from trendloom.workloads.hamlet.found import as_slots, overlap
 from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.hamlet.net import wire
@@ -62,7 +64,7 @@ class Sharing:
     """Of the joint scan."""
     nanoseconds: int
     mode: Mode = Mode.DYNAMIC
-    costs: tuple[Costs, Costs] = field(default_factory=calibration.known)
+    costs: tuple[Costs, Costs] = field(default_factory=calibration.used)
     """Without and with conditions inside E+."""
 
     @cached_property
@@ -74,6 +76,35 @@ class Sharing:
         return [Windows.of(m.plan, self.nanoseconds) for m in self.group.members]
 
     @cached_property
+    def centres(self) -> dict[int, Centre]:
+        """By operand of the joint scan: what the sums of a variance are relative to."""
+        return {}
+
+    def own_centres(self, number: int) -> dict[int, Centre]:
+        """By operand of a query's own scan."""
+        own = enumerate(self.joint.operands[number])
+        return {mine: self.centres[joint] for mine, joint in own if joint in self.centres}
+
+    def find_centres(self, chunk: Chunk) -> None:
+        """Once an operand has values its centre is fixed, as in the engine."""
+        wirings = [wiring for _, wiring in self._lots] + [self.wiring(lot) for lot in self.paired]
+        for feed in (feed for wiring in wirings for feed in wiring.feeds if feed.centred):
+            if feed.operand is not None and feed.operand not in self.centres:
+                centre = Centre.near(as_doubles(chunk.operand(feed.operand), np.nan))
+                if centre is not None:
+                    self.centres[feed.operand] = centre
+
+    @cached_property
+    def paired(self) -> list[tuple[int, ...]]:
+        """Members with a condition inside E+, those with the same E+, condition and windows."""
+        lots: dict[tuple[object, ...], list[int]] = {}
+        for k, member in enumerate(self.group.members):
+            if member.paired is not None:
+                condition = member.intakes[member.paired].adjacent
+                lots.setdefault((member.paired, condition, self.windows[k]), []).append(k)
+        return [tuple(lot) for lot in lots.values()]
+
+    @cached_property
     def free(self) -> list[int]:
         """Members without a condition inside E+."""
         return [k for k, m in enumerate(self.group.members) if not m.part.adjacent]
@@ -83,15 +114,21 @@ class Sharing:
         types = self.joint.own_types(number, self.operand_types)
         return Setting(self.group.members[number].plan, types, partition_types, self.nanoseconds)
 
-    def evaluate(self, chunk: Chunk, runs: Sequence[Runs] | None = None) -> Evaluated:
-        """All windows of the chunk, or the given runs of each query; both from nothing."""
+    def evaluate(
+        self, chunk: Chunk, runs: Sequence[Runs] | None = None, *, fresh: int = 0
+    ) -> Evaluated:
+        """All windows of the chunk, or the given runs of each query; both from nothing.
+
+        Bursts before event `fresh` are not counted: they were, with windows before.
+        """
         started = time.perf_counter()
         found = list(runs) if runs is not None else self.runs(chunk)
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
+        self.find_centres(chunk)
         metrics = Metrics()
         for lot, wiring in self._lots:
-            metrics += self._fold(chunk, words, lot, wiring, found, slots)
+            metrics += self._fold(chunk, words, lot, wiring, found, slots, fresh)
         metrics += fold_pairs_of(self, chunk, words, found, slots)
         done = [one for one in slots if one is not None]
         assert len(done) == len(found), "every query has slots"
@@ -133,18 +170,20 @@ class Sharing:
         wiring: Wiring,
         runs: list[Runs],
         slots: list[Slots | None],
+        fresh: int,
     ) -> Metrics:
         words = words & wiring.letters
         mine = [runs[k] for k in lot]
         by = Classes.of(wiring, [overlap(self.windows[k]) for k in lot])
         pieces = cut(chunk, words, mine, wiring, by)
-        x = wiring.inputs(chunk)
+        x = wiring.inputs(chunk, self.centres)
         # A burst's map is made of plain doubles; larger inputs go event by event, with exponents.
         mode = self.mode if (np.abs(x) < RADIX).all() else Mode.NEVER
-        shared, metrics = decide(pieces, by, mode, self.costs[0])
         query = np.concatenate([np.full(len(r), k, np.int64) for k, r in enumerate(mine)])
         first = np.searchsorted(pieces.lo, np.concatenate([r.lo for r in mine]))
         last = np.searchsorted(pieces.hi, np.concatenate([r.hi for r in mine]))
+        inside = covered(first, last, len(pieces.lo))
+        shared, metrics = decide(chunk, pieces, inside, wiring, by, mode, self.costs[0], fresh)
         order = np.argsort(first, kind="stable")
         query, first, last = query[order], first[order], last[order]
         width = 1 + max(len(lanes) for lanes in wiring.lanes)

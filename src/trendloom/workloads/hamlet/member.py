@@ -21,10 +21,9 @@ from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
     from trendloom.pattern.folding import Folding
-    from trendloom.plan.lookups import Comparison
+    from trendloom.plan.lookups import Lookup
     from trendloom.plan.plan import Part, Plan
-SYMBOLS = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">="}
-"""Comparisons that a place in an order answers."""
+SYMBOLS = {Op.EQ: "=", Op.NE: "<>", Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +74,12 @@ class Member:
         return next((n for n, i in self.intakes.items() if i.adjacent is not None), None)
 
     @property
-    def comparison(self) -> Comparison | None:
-        """The condition inside E+, if it is one comparison other than = and <>."""
+    def lookup(self) -> Lookup | None:
+        """The condition inside E+, if it is equalities and at most one other comparison."""
         if self.paired is None:
             return None
         letter = self.intakes[self.paired].letter
-        lookup = lookup_of(self.part.programs[self.part.adjacent[letter, letter]])
-        if lookup is None or lookup.equalities or lookup.comparison is None:
-            return None
-        return lookup.comparison if lookup.comparison.op in SYMBOLS else None
+        return lookup_of(self.part.programs[self.part.adjacent[letter, letter]])
 
     @property
     def kleene(self) -> tuple[str, ...]:
@@ -111,8 +107,8 @@ def member_of(plan: Plan) -> Member | str:
         return "a condition between events other than consecutive ones of one E+"
     if len(part.adjacent) > 1:
         return "conditions inside more than one E+"
-    if part.adjacent and member.comparison is None:
-        return "a condition inside E+ that is more than one comparison"
+    if part.adjacent and member.lookup is None:
+        return "a condition inside E+ that is more than equalities and one other comparison"
     return member
 
 
@@ -125,16 +121,21 @@ def _refusal(plan: Plan) -> str | None:
     }
     checks = (
         (plan.semantics is not Semantics.ANY, f"{plan.semantics.value} instead of any-match"),
-        (len(plan.all_parts) > 1, "AND"),
+        (len(plan.all_parts) > 1, "AND, which is several patterns"),
         (any(part.bindings for part in plan.parts), "an anchor, or grouping by a variable"),
         (
             plan.strategy not in (WindowStrategy.WHOLE, WindowStrategy.SLIDING),
             "a window without panes",
         ),
         (not plan.exponential, "no Kleene pattern"),
-        (any(isinstance(lane, Extremum) for lane in lanes), "MIN or MAX"),
-        (any(isinstance(lane, Sum) and lane.distinct for lane in lanes), "DISTINCT"),
-        (any(isinstance(lane, Sum) and lane.centred for lane in lanes), "a variance"),
+        (
+            any(isinstance(lane, Extremum) for lane in lanes),
+            "MIN or MAX, which no burst multiplies",
+        ),
+        (
+            any(isinstance(lane, Sum) and lane.distinct for lane in lanes),
+            "DISTINCT, events of which are told apart",
+        ),
         (plan.scan.keep_unmatched, "rows that match nothing"),
     )
     return next((reason for bad, reason in checks if bad), None)
@@ -174,10 +175,12 @@ def _words(member: Member, program: int) -> str:
     """The program with its columns written out, so that equal conditions have equal words."""
     part, operands = member.part, member.plan.scan.operands
     lookup = lookup_of(part.programs[program])
-    if lookup is not None and not lookup.equalities and lookup.comparison is not None:
-        one = lookup.comparison
-        sides = [operands[part.columns[k].operand].tree.sql() for k in (one.left, one.right)]
-        return f"{sides[0]} {SYMBOLS.get(one.op, one.op.name)} NEXT {sides[1]}"
+    if lookup is not None:
+        told = []
+        for one in lookup.conditions:
+            sides = [operands[part.columns[k].operand].tree.sql() for k in (one.left, one.right)]
+            told.append(f"{sides[0]} {SYMBOLS[one.op]} NEXT {sides[1]}")
+        return " AND ".join(told)
     words = []
     for op, argument in part.programs[program]:
         text = op.name

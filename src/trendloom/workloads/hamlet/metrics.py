@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
+
+from trendloom.workloads.hamlet.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +39,21 @@ class Metrics:
     """Windows of queries whose counts were too large for expressions and went alone."""
     decision_seconds: float = 0.0
     seconds: float = 0.0
+    trace: Trace = field(default_factory=Trace, repr=False, compare=False)
+    """Burst by burst."""
 
     def __add__(self, other: Metrics) -> Metrics:
         return Metrics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def timed(self, to_time: Callable[[pa.Array], pa.Array]) -> Metrics:
+        """With times as the caller has them instead of ticks."""
+        return replace(self, trace=self.trace.timed(to_time))
+
+    def as_dict(self) -> dict[str, float]:
+        """The numbers, by name."""
+        names = [f.name for f in fields(self) if f.name != "trace"]
+        found = {name: getattr(self, name) for name in names}
+        return found | {"decision_share": self.decision_share}
 
     @property
     def decision_share(self) -> float:

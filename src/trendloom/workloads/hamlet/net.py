@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.inputs import Centre
     from trendloom.workloads.hamlet.joint import Joint
     from trendloom.workloads.hamlet.member import Member
 
@@ -43,11 +44,11 @@ class Wiring:
             np.bitwise_or.reduce(np.uint64(1) << self.net.letter_bit.astype(np.uint64))
         )
 
-    def inputs(self, chunk: Chunk) -> NDArray[np.float64]:
-        """[feed, event]; 0 for nulls."""
+    def inputs(self, chunk: Chunk, centres: dict[int, Centre]) -> NDArray[np.float64]:
+        """[feed, event]; 0 for nulls. Centres are by operand of the joint scan."""
         rows = np.zeros((len(self.feeds), len(chunk)))
         for row, feed in zip(rows, self.feeds, strict=True):
-            row[:] = doubles(chunk, feed, {})
+            row[:] = doubles(chunk, feed, centres)
         return rows
 
 
@@ -85,7 +86,7 @@ def wire(
             for lane, variable in zip(layout.scaled, feeding[1:], strict=True):
                 fed = variable in (EVERY_VARIABLE, letter) and letter < len(variables)
                 operand = None if lane.operand is None else joint.operands[number][lane.operand]
-                feed = Sum(None, operand, lane.power)
+                feed = Sum(None, operand, lane.power, lane.centred)
                 row.append(feeds.setdefault(feed, len(feeds)) if fed else -1)
             rows.append(row)
             if (query,) not in users[name]:

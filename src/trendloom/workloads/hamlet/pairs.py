@@ -18,13 +18,15 @@ from trendloom.engine.lanes import TRENDS
 from trendloom.engine.numbers import Doubles
 from trendloom.kernels.burst_choice import choose_windows
 from trendloom.kernels.burst_pairs import fold_pairs
+from trendloom.kernels.burst_tree import Keys
 from trendloom.kernels.bursts import EACH, EVENTS, GRAPHLETS, ONCE
 from trendloom.kernels.scaled import RADIX
 from trendloom.plan.pairs import Op
 from trendloom.workloads.hamlet.benefit import Mode
-from trendloom.workloads.hamlet.bursts import Classes, changes, cut
+from trendloom.workloads.hamlet.bursts import Classes, changes, cut, traced
 from trendloom.workloads.hamlet.found import as_slots
 from trendloom.workloads.hamlet.metrics import Metrics
+from trendloom.workloads.hamlet.trace import MOST, Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,13 +91,8 @@ def fold_pairs_of(
     sharing: Sharing, chunk: Chunk, words: Words, runs: list[Runs], slots: list[Slots | None]
 ) -> Metrics:
     """Fills the slots of all members with a condition inside E+."""
-    lots: dict[tuple[object, ...], list[int]] = {}
-    for k, member in enumerate(sharing.group.members):
-        if member.paired is not None:
-            condition = member.intakes[member.paired].adjacent
-            lots.setdefault((member.paired, condition, sharing.windows[k]), []).append(k)
     metrics = Metrics()
-    for lot in lots.values():
+    for lot in sharing.paired:
         metrics += _Lot(sharing, chunk, words, lot, runs[lot[0]]).fold(slots)
     return metrics
 
@@ -107,7 +104,7 @@ class _Lot:
     sharing: Sharing
     chunk: Chunk
     words: Words
-    members: list[int]
+    members: tuple[int, ...]
     runs: Runs
 
     def fold(self, slots: list[Slots | None]) -> Metrics:
@@ -144,18 +141,27 @@ class _Lot:
         assert name is not None, "members of a lot have an E+ with a condition"
         return wiring.types.index(name)
 
-    def _keys(self) -> tuple[Floats, Floats, bool]:
+    def _keys(self) -> Keys:
         """What earlier and later events are compared by, so that earlier ones must be less."""
         number = self.members[0]
         member = self.sharing.group.members[number]
-        comparison = member.comparison
-        assert comparison is not None, "members of a lot have one comparison"
+        lookup = member.lookup
+        assert lookup is not None, "members of a lot have one lookup"
         columns = pair_columns(member.part, self.sharing.joint.own_chunk(number, self.chunk))
-        left, right = columns[comparison.left], columns[comparison.right]
-        if comparison.op in (Op.GT, Op.GE):
+        groups = np.zeros((2, len(self.chunk)), np.int64)
+        for one in lookup.equalities:
+            groups = _told_apart(groups, columns[one.left], columns[one.right])
+        left = right = np.zeros(len(self.chunk))
+        op = Op.LE
+        if lookup.comparison is not None:
+            op = lookup.comparison.op
+            left, right = columns[lookup.comparison.left], columns[lookup.comparison.right]
+        if op in (Op.GT, Op.GE):
             left, right = -left, -right
-        strict = comparison.op in (Op.LT, Op.GT)
-        return np.ascontiguousarray(left), np.ascontiguousarray(right), strict
+        return Keys(
+            np.ascontiguousarray(left), np.ascontiguousarray(right), groups[0], groups[1],
+            op in (Op.LT, Op.GT), op is Op.NE,
+        )  # fmt: skip
 
     def _decide(self, wiring: Wiring) -> tuple[Words, Metrics]:
         """Per window the letters whose queries share it."""
@@ -183,10 +189,16 @@ class _Lot:
             split=split,
             merged=merged,
             decision_seconds=elapsed,
+            trace=self._traced(wiring, kind, by, chosen) if could else Trace(),
         )
 
+    def _traced(self, wiring: Wiring, kind: int, by: Classes, chosen: Words) -> Trace:
+        could = np.full(len(chosen), by.sharing[kind])
+        types = [wiring.types[kind]] * min(len(chosen), MOST)
+        return traced(self.chunk, self.runs.lo, self.runs.hi, types, could, chosen, by)
+
     def _run(
-        self, wiring: Wiring, keys: tuple[Floats, Floats, bool], mine: Ints, *, direct: bool
+        self, wiring: Wiring, keys: Keys, mine: Ints, *, direct: bool
     ) -> tuple[Floats, Ints, NDArray[np.bool_], Metrics]:
         """The windows `mine` for the wiring's queries: numbers, [window, query, lane]; and lost."""
         chunk, kind, runs = self.chunk, self._kind(wiring), self.runs.pick(mine)
@@ -194,7 +206,7 @@ class _Lot:
         words = self.words & wiring.letters
         pieces = cut(chunk, words, [runs], wiring, by)
         facts = _Facts.of(pieces, runs, kind)
-        x = wiring.inputs(chunk)
+        x = wiring.inputs(chunk, self.sharing.centres)
         shared = np.zeros(len(pieces.lo), np.uint64)
         small = bool((np.abs(x) < RADIX).all())
         if not direct and small:
@@ -208,7 +220,7 @@ class _Lot:
         most = np.ones_like(facts.events) if direct else facts.graphlets + facts.snapshots
         if small:
             fold_pairs(
-                wiring.net, kind, direct, words, np.ascontiguousarray(chunk.order), x, *keys,
+                wiring.net, kind, direct, words, np.ascontiguousarray(chunk.order), x, keys,
                 pieces, shared, facts.first, facts.last, most, out_m, out_e, lost, tally,
             )  # fmt: skip
         else:
@@ -230,6 +242,7 @@ class _Lot:
     ) -> None:
         """Windows with too large counts, by the engine."""
         evaluator = self.sharing.setting(number).evaluators()[0]
+        evaluator.centres.update(self.sharing.own_centres(number))
         own = self.sharing.joint.own_chunk(number, self.chunk)
         found = evaluator.evaluate(own, self.runs.pick(rows))
         out_m[rows], out_e[rows] = 0.0, 0
@@ -239,6 +252,15 @@ class _Lot:
             assert isinstance(column, Doubles), "exponential counts are doubles"
             out_m[rows[found.run], lane] = column.m
             out_e[rows[found.run], lane] = column.e
+
+
+def _told_apart(groups: Ints, left: Floats, right: Floats) -> Ints:
+    """Groups of earlier and later events, told apart by one more equality; -1 equals nothing."""
+    _, found = np.unique(np.concatenate([left, right]), return_inverse=True)
+    both = groups.ravel() * (len(found) + 1) + found
+    _, numbers = np.unique(both, return_inverse=True)
+    known = ~np.isnan(np.concatenate([left, right])) & (groups.ravel() >= 0)
+    return np.where(known, numbers, -1).reshape(2, -1)
 
 
 def _bit(wiring: Wiring, query: int, kind: int) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trendloom.pattern.picture import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from trendloom.workloads.hamlet.template import Group, SharedKleene, Template
 
@@ -32,32 +32,35 @@ def mermaid(template: Template) -> str:
     """Every type once per group; arrows tell whose they are; shared E+ stand out."""
     lines = ["flowchart LR"]
     for number, group in enumerate(template.groups):
-        shared = {one.type for one in group.kleene}
-        types = list(
-            dict.fromkeys(t for one in group.transitions for t in (one.source, one.target))
-        )
-        node = {name: f"g{number}n{k}" for k, name in enumerate(types)}
-        lines.append(f'  subgraph g{number}["{escaped(names(group.queries))}"]')
-        for name in types:
-            label = escaped(name) if name is not None else "start"
-            lines.append(f'    {node[name]}["{label}"]' if name else f'    {node[name]}(("start"))')
-        for one in group.transitions:
-            label = escaped(names(one.queries))
-            lines.append(f'    {node[one.source]} -->|"{label}"| {node[one.target]}')
-        lines += [f"    style {node[name]} {STYLE}" for name in types if name in shared]
-        lines.append("  end")
+        lines += group_lines(group, number)
     for alone in template.alone:
         label = escaped(f"{names([alone.query])}: {alone.reason}")
         lines.append(f'  a{alone.query}["{label}"]')
     return "\n".join(lines)
 
 
-def names(queries: Sequence[int]) -> str:
-    """q1, q2, …: as people count."""
-    if len(queries) > FEW:
-        first = ", ".join(f"q{k + 1}" for k in queries[: FEW - 2])
-        return f"{first}, … q{queries[-1] + 1} ({len(queries)} queries)"
-    return ", ".join(f"q{k + 1}" for k in queries)
+def group_lines(group: Group, number: int, called: Mapping[int, str] | None = None) -> list[str]:
+    """A sub-graph of a flowchart; queries are called as told, or q1, q2, …"""
+    shared = {one.type for one in group.kleene}
+    types = list(dict.fromkeys(t for one in group.transitions for t in (one.source, one.target)))
+    node = {name: f"g{number}n{k}" for k, name in enumerate(types)}
+    lines = [f'  subgraph g{number}["{escaped(names(group.queries, called))}"]']
+    for name in types:
+        label = f'["{escaped(name)}"]' if name is not None else '(("start"))'
+        lines.append(f"    {node[name]}{label}")
+    for one in group.transitions:
+        label = escaped(names(one.queries, called))
+        lines.append(f'    {node[one.source]} -->|"{label}"| {node[one.target]}')
+    lines += [f"    style {node[name]} {STYLE}" for name in types if name in shared]
+    return [*lines, "  end"]
+
+
+def names(queries: Sequence[int], called: Mapping[int, str] | None = None) -> str:
+    """q1, q2, …: as people count; or as they are called."""
+    words = [f"q{k + 1}" if called is None else called[k] for k in queries]
+    if len(words) > FEW:
+        return f"{', '.join(words[: FEW - 2])}, … {words[-1]} ({len(words)} queries)"
+    return ", ".join(words)
 
 
 def _pane(group: Group) -> str:

@@ -45,7 +45,9 @@ class SharedRun:
     _groups: Groups = field(init=False)
     _waiting: list[pa.RecordBatch] = field(init=False, default_factory=list)
     _seen: int = field(init=False, default=0)
-    """The time of the last event that was looked at."""
+    """The time of the last event that was looked at,"""
+    _counted: int | None = field(init=False, default=None)
+    """and of the last one whose burst was counted, in the last partition."""
 
     def __post_init__(self) -> None:
         count = len(self.sharing.group.members)
@@ -73,8 +75,10 @@ class SharedRun:
             chunk = make_chunk(join_batches(self._waiting), len(self.partition_types))
             self._evaluate(chunk, last=True)
         tables = []
-        for setting, harvest in zip(self._settings, self._harvests, strict=True):
+        members = enumerate(zip(self._settings, self._harvests, strict=True))
+        for number, (setting, harvest) in members:
             plan, evaluators = setting.plan, setting.evaluators()
+            evaluators[0].centres.update(self.sharing.own_centres(number))
             rows = put_together(plan, part_rows(plan, evaluators, [harvest], {}, []))
             tables.append(
                 result_table(plan, setting.windows, evaluators, [harvest], self._groups, rows)
@@ -98,12 +102,28 @@ class SharedRun:
         self._seen = int(chunk.time[-1])
         if not any(len(runs) for runs in complete):
             return
-        evaluated = self.sharing.evaluate(chunk, complete)
+        fresh = self._fresh(chunk) if partitions.continues else 0
+        evaluated = self.sharing.evaluate(chunk, complete, fresh=fresh)
+        self._told(chunk, complete, continues=partitions.continues)
         self.metrics += evaluated.metrics
         for harvest, runs, slots in zip(
             self._harvests, evaluated.runs, evaluated.slots, strict=True
         ):
             harvest.add(slots.with_trends(), partitions.group[runs.partition], runs.window)
+
+    def _fresh(self, chunk: Chunk) -> int:
+        """The first event that is in no window of those before."""
+        first = chunk.time[: chunk.bounds[1]]
+        return 0 if self._counted is None else int(np.searchsorted(first, self._counted, "right"))
+
+    def _told(self, chunk: Chunk, runs: Sequence[Runs], *, continues: bool) -> None:
+        """Up to when bursts of the last partition are counted."""
+        final = len(chunk.bounds) - 2
+        last = max(int(one.hi[one.partition == final].max(initial=0)) for one in runs)
+        if last:
+            self._counted = int(chunk.time[last - 1])
+        elif final or not continues:
+            self._counted = None
 
 
 def _complete(windows: Windows, runs: Runs, chunk: Chunk) -> tuple[NDArray[np.bool_], int]:
