@@ -30,9 +30,9 @@ SINGLE = 8.0
 """Of each lane of an event that takes one step."""
 EVENT, STEP, SOURCE, EAT = 10.0, 15.0, 2.0, 8.0
 """Of any other event; per lane of each of its steps, of their sources, of cells set to zero."""
-WIDE, MOVE, NUMBER = 7.0, 2.0, 1.2
+WIDE, MOVE, NUMBER = 7.0, 2.0, 1.5
 """Of an event moved by stretches; of a stretch, and of each of its numbers."""
-PLACES = 2.0
+PLACES = 2.5
 """Times as much where new sums are put aside before they are added."""
 MAPPED, PACKED, PACK = 10.0, 5.0, 4
 """Of an event in the map of a pane, and per lane and pack of cells of that, as `sliding` has it."""
