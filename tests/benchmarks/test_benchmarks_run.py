@@ -35,6 +35,7 @@ BARS = {
     "threads": 2,
     "complete_trends": 7,
     "workload_prefixes": 6,
+    "workload_chop": 3,
     "workload_bursts": 7,
     "acel_evaluation": 3,
 }
