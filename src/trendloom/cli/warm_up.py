@@ -37,6 +37,8 @@ LISTED = (
     "PATTERN A+ WHERE A.x < NEXT(A).x",
     "PATTERN A+ WHERE A.x = NEXT(A).x",
 )
+CHOPPED = ("SEQ({}, A, B)", "SEQ({}, A+, B)")
+"""Of a workload: counts in integers, and in doubles."""
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
@@ -56,6 +58,7 @@ def warm_up() -> None:
         *((_run, query) for query in QUERIES),
         *((_as_workers_do, query) for query in SHARDED),
         *((_list, query) for query in LISTED),
+        *((_share, pattern) for pattern in CHOPPED),
     ]
     fresh = get_context("spawn")
     with (
@@ -85,6 +88,13 @@ def _list(query: str) -> None:
 
     for algorithm in ("m", "h"):
         trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
+
+
+def _share(pattern: str) -> None:
+    from trendloom.several import workload
+
+    queries = [f"RETURN COUNT(*) PATTERN {pattern.format(name)}" for name in "XY"]
+    workload(queries).run(EVENTS, time="time", type="type", mode="always")
 
 
 def _as_workers_do(text: str) -> None:
