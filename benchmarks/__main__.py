@@ -32,6 +32,7 @@ NAMES = (
     "cogra_figures",
     "threads",
     "workload_prefixes",
+    "workload_chop",
     "complete_trends",
     "workload_bursts",
     "hamlet_figures",

@@ -61,7 +61,7 @@ BARS = {
 
 
 def _race(size: Size, name: str, patterns: list[str]) -> list[Figure]:
-    events, queries = _events(EVENTS[size], patterns), [_query(p) for p in patterns]
+    events, queries = events_for(EVENTS[size], patterns), [query_for(p) for p in patterns]
     workload = tl.workload(queries)
     options = {"time": "time", "type": "type", "threads": 1}
     contenders = {
@@ -70,8 +70,8 @@ def _race(size: Size, name: str, patterns: list[str]) -> list[Figure]:
         "one scan": partial(workload.run, events, mode="never", **options),
         "workload": partial(workload.run, events, **options),
     }
-    _same(contenders["one after another"](), contenders["workload"](), contenders["one scan"]())
-    contenders |= _aggregation(queries, events)
+    same_rows(contenders["one after another"](), contenders["workload"](), contenders["one scan"]())
+    contenders |= aggregation(queries, events)
     seconds = take_turns(contenders, size.turns)
     all_of_them = seconds["workload"]
     ratios = {
@@ -90,7 +90,7 @@ def _race(size: Size, name: str, patterns: list[str]) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _aggregation(queries: list[str], events: pa.Table) -> dict[str, Callable[[], object]]:
+def aggregation(queries: list[str], events: pa.Table) -> dict[str, Callable[[], object]]:
     """What comes after the scan, with and without merged automata."""
     plans = {f"q{n}": tl.query(text).plan for n, text in enumerate(queries)}
     shared, apart = (share(plans, mode).groups[0] for mode in ("dynamic", "never"))
@@ -117,9 +117,9 @@ def _aggregation(queries: list[str], events: pa.Table) -> dict[str, Callable[[],
 
 def _growth(size: Size) -> list[Figure]:
     """More queries, each cheaper."""
-    events = _events(EVENTS[size] // 2, MANY)
+    events = events_for(EVENTS[size] // 2, MANY)
     options = {"time": "time", "type": "type", "threads": 1}
-    workloads = {count: tl.workload([_query(p) for p in MANY[:count]]) for count in GROWTH}
+    workloads = {count: tl.workload([query_for(p) for p in MANY[:count]]) for count in GROWTH}
     contenders = {n: partial(one.run, events, **options) for n, one in workloads.items()}
     seconds = take_turns(contenders, size.turns)
     per_query = {count: spent / count for count, spent in seconds.items()}
@@ -136,11 +136,11 @@ def _ns(seconds: Samples, events: int) -> Samples:
     return seconds / (events * 1e-9)
 
 
-def _query(pattern: str) -> str:
-    return f"RETURN COUNT(*) PATTERN {pattern} {WINDOW}"
+def query_for(pattern: str, window: str = WINDOW) -> str:
+    return f"RETURN COUNT(*) PATTERN {pattern} {window}"
 
 
-def _events(count: int, patterns: list[str]) -> pa.Table:
+def events_for(count: int, patterns: list[str]) -> pa.Table:
     """Types in no order, one event per second."""
     sequences = [pattern[4:-1].split(", ") for pattern in patterns]
     types = sorted({name for sequence in sequences for name in sequence})
@@ -151,7 +151,7 @@ def _events(count: int, patterns: list[str]) -> pa.Table:
     return pa.table({"time": np.arange(count), "type": names})
 
 
-def _same(alone: list[tl.Result], *together: tl.Results) -> None:
+def same_rows(alone: list[tl.Result], *together: tl.Results) -> None:
     for results in together:
         for one, other in zip(alone, results.values(), strict=True):
             if not one.table.equals(other.table):

@@ -35,6 +35,7 @@ BARS = {
     "threads": 2,
     "complete_trends": 7,
     "workload_prefixes": 6,
+    "workload_chop": 3,
     "workload_bursts": 7,
     "hamlet_figures": 0,
     "acel_evaluation": 3,

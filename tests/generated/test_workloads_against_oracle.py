@@ -19,7 +19,7 @@ from trendloom.testing import naive, same_rows
 from trendloom.testing.compare import group_columns
 from trendloom.testing.workloads import WorkloadCase, workloads
 from trendloom.workloads import codes
-from trendloom.workloads.run import MergedEvaluator
+from trendloom.workloads.evaluator import MergedEvaluator
 from trendloom.workloads.running import GroupRun
 
 if TYPE_CHECKING:

@@ -112,8 +112,8 @@ def test_what_is_left_alone_and_why() -> None:
         "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 5 s SLIDE 5 s",
     )
     assert reasons == {
-        "q1": "it has no prefix in common with another query",
-        "q2": "it has no prefix in common with another query",
+        "q1": "it has no prefix, and no two types in a row, in common with another query",
+        "q2": "it has no prefix, and no two types in a row, in common with another query",
         "q3": "AND joins two patterns",
         "q4": "a condition compares consecutive events",
         "q5": "DISTINCT keeps single events",

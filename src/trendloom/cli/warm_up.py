@@ -40,8 +40,10 @@ LISTED = (
 SHARED = (
     "RETURN COUNT(*), SUM(A.x) PATTERN SEQ({}, A+) WITHIN 4 s SLIDE 4 s",
     "RETURN COUNT(*) PATTERN SEQ({}, A+) WHERE A.x <= NEXT(A).x WITHIN 4 s SLIDE 4 s",
+    "RETURN COUNT(*) PATTERN SEQ({}, A, D)",
+    "RETURN COUNT(*) PATTERN SEQ({}, A+, D)",
 )
-"""Of workloads: bursts that two queries share."""
+"""Of workloads: bursts that two queries share, then infixes, counted in integers and in doubles."""
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]

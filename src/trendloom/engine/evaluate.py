@@ -100,6 +100,11 @@ class Evaluator:
         return self.fast.cells
 
     @property
+    def dearer_maps(self) -> float:
+        """How many times as dear maps are, beside vectors, as is reckoned with."""
+        return 1.0
+
+    @property
     def ranks(self) -> bool:
         """Whether conditions between consecutive events are looked up by value, not scanned."""
         sums = self.layout.exact is None and not self.layout.distinct

@@ -93,7 +93,7 @@ class Panes:
         """Whether maps cost less than a vector per run."""
         shapes = [shape for shape in shapes_of(evaluator) if shape is not None]
         by_vectors = sum(self.visits * vector_event(shape) for shape in shapes)
-        return sum(self._by_maps(shape) for shape in shapes) < by_vectors
+        return evaluator.dearer_maps * sum(self._by_maps(shape) for shape in shapes) < by_vectors
 
     def _by_maps(self, shape: Shape) -> float:
         panes, numbers = len(self.cut) - 1, shape.bases * shape.lanes

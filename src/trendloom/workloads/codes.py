@@ -16,6 +16,7 @@ from trendloom.engine.program import compile_table
 from trendloom.errors import LimitError
 from trendloom.kernels.program import NEXT
 from trendloom.workloads.family import ANY
+from trendloom.workloads.moves import moves_of
 from trendloom.workloads.scan import WORD
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from trendloom.kernels.moves import Moves
     from trendloom.kernels.table import Table
     from trendloom.workloads.merging import Merged
 
@@ -40,6 +42,7 @@ class Codes:
     """mask → code"""
     _ready: NDArray[Any] | None = None
     _table: Table | None = None
+    _moves: dict[tuple[int, ...], Moves] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.types) > WORD:
@@ -73,6 +76,7 @@ class Codes:
             )
         if len(self.known) > size:
             self._table = None
+            self._moves = {}
         return read_only(np.array(codes, np.uint16)[to_numpy(encoded.indices)])
 
     @property
@@ -86,6 +90,13 @@ class Codes:
             ]
             self._table = _finishing(compile_table(self.merged.folding, ANY, masks), self.merged)
         return self._table
+
+    def moves(self, var: NDArray[np.int64]) -> Moves:
+        """The same by stretches of cells; `var`: the variable that feeds each lane."""
+        key = tuple(int(one) for one in var)
+        if key not in self._moves:
+            self._moves[key] = moves_of(self.table, var)
+        return self._moves[key]
 
 
 def _finishing(table: Table, merged: Merged) -> Table:

@@ -92,6 +92,11 @@ def _family(family: FamilyFacts) -> Iterator[str]:
         words = f"{', '.join(names)} shared by {', '.join(queries)}"
         yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
+    for chop in family.chopped:
+        words = f"{', '.join(chop.infix)} chopped out of {', '.join(chop.queries)}"
+        words += f", connected to {_some(chop.connections, 'beginning')}, moved as one"
+        yield from wrap(words, WIDTH, initial_indent=" " * 14, subsequent_indent=" " * 16)
+
 
 def _bursts(bursts: BurstFacts) -> Iterator[str]:
     yield f"  in bursts   {', '.join(bursts.queries)}"

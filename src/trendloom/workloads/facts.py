@@ -11,10 +11,12 @@ from trendloom.workloads.costs import cost, table_of
 from trendloom.workloads.family import Family, kind_of, why_alone
 from trendloom.workloads.hamlet import calibration
 from trendloom.workloads.hamlet.member import member_of
-from trendloom.workloads.sharing import shares
+from trendloom.workloads.sharing import begins_alike, goes_alike, joined
 
 if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
+    from trendloom.plan.scan import Letter
+    from trendloom.workloads.chopping import Chop
     from trendloom.workloads.sharing import Bursts, Group, Sharing
 
 
@@ -27,6 +29,16 @@ class CellFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ChopFacts:
+    """A sub-pattern that is chopped out of several queries, behind different beginnings."""
+
+    infix: tuple[str, ...]
+    queries: tuple[str, ...]
+    connections: int
+    """Beginnings that it is connected to: copies that events move side by side."""
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyFacts:
     """Queries that are run as one."""
 
@@ -35,8 +47,9 @@ class FamilyFacts:
     cells_alone: int
     """Of all of them, each run by itself."""
     shared: tuple[CellFacts, ...]
+    chopped: tuple[ChopFacts, ...]
     steps: int
-    """Of an event, at most."""
+    """Of an event, at most: how many cells take from others."""
     lanes: int
     """Numbers per cell."""
     cost: float
@@ -158,11 +171,25 @@ def _family(family: Family) -> FamilyFacts:
             for cell, members in enumerate(family.merged.sharers)
             if len(members) > 1
         ),
+        tuple(_chop(chop, family) for chop in family.chops),
         table.steps,
         table.lanes,
         round(cost(family), 1),
         round(sum(map(cost, alone)), 1),
     )
+
+
+def _chop(chop: Chop, family: Family) -> ChopFacts:
+    queries, letters = list(family.plans), family.shared.scan.letters
+    return ChopFacts(
+        tuple(letter_name(letters[k]) for k in chop.letters),
+        tuple(queries[m] for m in sorted({m for copy in chop.members for m in copy})),
+        len(chop.copies),
+    )
+
+
+def letter_name(letter: Letter) -> str:
+    return letter.type if letter.condition is None else f"{letter.type}[{letter.condition}]"
 
 
 def _bursts(bursts: Bursts, mode: str) -> BurstFacts:
@@ -203,8 +230,7 @@ def cell_names(family: Family) -> list[str]:
     names: list[str] = []
     seen: dict[str, int] = {}
     for cell in range(len(merged.sharers)):
-        letter = family.shared.scan.letters[variable[cell]]
-        name = letter.type if letter.condition is None else f"{letter.type}[{letter.condition}]"
+        name = letter_name(family.shared.scan.letters[variable[cell]])
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name}·{seen[name]}")
     return names
@@ -234,10 +260,13 @@ def _because(name: str, group: Group, mode: str) -> str:
     if not others:
         return "no other query here has its window, semantics, grouping and numbers"
     one = Family.of(name, plan, group.shared)
-    found = [Family.of(other, plan_, group.shared) for other, plan_ in others.items()]
-    tried = [(other.joined(one), other) for other in found]
-    worth = [(cost(joint), cost(other) + cost(one)) for joint, other in tried if shares(joint)]
+    worth = [
+        (cost(joint), cost(other) + cost(one))
+        for other in (Family.of(*named, group.shared) for named in others.items())
+        for alike in (begins_alike, goes_alike)
+        if (joint := joined(other, one, alike)) is not None
+    ]
     if not worth:
-        return "it has no prefix in common with another query"
+        return "it has no prefix, and no two types in a row, in common with another query"
     joint_cost, apart = min(worth, key=lambda pair: pair[0] - pair[1])
     return f"sharing would cost more: {joint_cost:.0f} instead of {apart:.0f} ns per row"

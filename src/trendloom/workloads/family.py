@@ -16,6 +16,7 @@ from trendloom.language.nodes import Aggregate, CountWindow, Semantics, TimeWind
 from trendloom.pattern.automaton import Automaton
 from trendloom.plan.plan import Grain, Part, Plan
 from trendloom.plan.scan import Scan
+from trendloom.workloads.chopping import Chop, chop, letter_pairs
 from trendloom.workloads.merging import Member, Merged, merge
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 64
 """Of a family: its events' letters are one mask."""
+LIVE = 100.0
+"""Events that a window which slides with every event is taken to have: nobody knows beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Family:
     shared: SharedScan
     members: tuple[Member, ...]
     merged: Merged
+    chops: tuple[Chop, ...] = ()
+    """Sub-patterns that members have in common behind different beginnings."""
 
     @classmethod
     def of(cls, name: str, plan: Plan, shared: SharedScan) -> Family:
@@ -60,13 +65,20 @@ class Family:
     ) -> Family:
         one = next(iter(plans.values()))
         # Alone, a query's run has a way of its own to add up what is finished.
-        steps = overlaps(one) and len(plans) > 1
-        return cls(plans, shared, members, merge(members, one.semantics, steps=steps))
+        steps = overlap(one) > 1 and len(plans) > 1
+        merged = merge(members, one.semantics, steps=steps)
+        together = chop(merged) if len(plans) > 1 else (merged, ())
+        return cls(plans, shared, members, *together)
 
     @cached_property
     def beginnings(self) -> frozenset[Hashable]:
-        """How its first cells look: without one in common, families share nothing."""
+        """How its first cells look: without one in common, families share no prefix."""
         return self.merged.beginnings
+
+    @cached_property
+    def pairs(self) -> frozenset[tuple[int, int]]:
+        """Letters that follow each other: without a pair in common, families share no infix."""
+        return letter_pairs(self.merged)
 
     @cached_property
     def operands(self) -> tuple[int, ...]:
@@ -128,15 +140,17 @@ def member_of(plan: Plan, shared: SharedScan) -> Member:
     return Member(fast, letters, len(part.automaton.variables))
 
 
-def overlaps(plan: Plan) -> bool:
-    """Whether an event may be in several windows."""
+def overlap(plan: Plan) -> float:
+    """How many windows an event is in; as many as one has events, if they slide with each."""
     match plan.window:
         case None:
-            return False
+            return 1.0
         case CountWindow(within=count, slide=step):
-            return step < count
+            return max(1.0, count / step)
         case TimeWindow(within=length, slide=every):
-            return every is None or every.nanoseconds < length.nanoseconds
+            if every is None:
+                return LIVE
+            return max(1.0, float(length.nanoseconds / every.nanoseconds))
 
 
 def kind_of(plan: Plan) -> Hashable:

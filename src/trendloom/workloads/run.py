@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.engine.arrow import to_numpy
-from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.lanes import TRENDS
 from trendloom.engine.layout import Layout
 from trendloom.engine.run import Run, note_timeline
@@ -18,6 +17,7 @@ from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.engine.turnover import part_turnover
 from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.codes import Codes
+from trendloom.workloads.evaluator import MergedEvaluator
 from trendloom.workloads.family import ANY, Family
 
 if TYPE_CHECKING:
@@ -27,28 +27,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.groups import Partitions
     from trendloom.engine.harvest import Harvest
     from trendloom.engine.lanes import Extremum, Lane, Sum
     from trendloom.engine.numbers import Column
     from trendloom.engine.slots import Slots, State
     from trendloom.engine.windows import Runs
-    from trendloom.kernels.table import Table
     from trendloom.workloads.family import LaneNames
     from trendloom.workloads.lens import Lens
 
     Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class MergedEvaluator(Evaluator):
-    """Folds the merged automaton; an event's code has been found by the lens already."""
-
-    codes: Codes | None = None
-
-    def table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
-        assert self.codes is not None
-        return self.codes.table, chunk.mask
 
 
 @dataclass(frozen=True)
@@ -67,7 +56,16 @@ class MergedSetting(Setting):
         merged = family.merged.folding
         return [
             MergedEvaluator(
-                family.part, merged, layout, ANY, types, operands, {}, self.threads, codes
+                family.part,
+                merged,
+                layout,
+                ANY,
+                types,
+                operands,
+                {},
+                self.threads,
+                codes,
+                bool(family.chops),
             )
         ]
 

@@ -14,12 +14,13 @@ from trendloom.engine.layout import Numbers
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.errors import TrendloomError, WorkloadError
+from trendloom.workloads.evaluator import MergedEvaluator
 from trendloom.workloads.hamlet.benefit import Mode
 from trendloom.workloads.hamlet.execute import Sharing
 from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.hamlet.run import SharedRun
 from trendloom.workloads.lens import Lens
-from trendloom.workloads.run import MergedEvaluator, MergedRun, MergedSetting, MergedView
+from trendloom.workloads.run import MergedRun, MergedSetting, MergedView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

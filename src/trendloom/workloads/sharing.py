@@ -5,11 +5,12 @@
 3. A candidate joins the family where it saves most, if it saves anything ("dynamic"); wherever it
    has a prefix in common ("always"); or none ("never").
 4. Queries that are left and have a Kleene sub-pattern in common share its bursts (`hamlet`).
+5. Of the others, families and single queries join as in 3 by an infix in common (`chopping`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.plan.plan import WindowStrategy
@@ -20,10 +21,12 @@ from trendloom.workloads.hamlet.template import merge
 from trendloom.workloads.scan import SharedScan, letters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from trendloom.plan.plan import Plan
     from trendloom.workloads.hamlet.template import Group as Template
+
+    Alike = Callable[[Family, Family], Family | None]
 
 MODES = ("dynamic", "always", "never")
 MOST_CELLS = 512
@@ -98,14 +101,30 @@ def share(plans: Mapping[str, Plan], mode: str) -> Sharing:
 
 def _group(plans: Mapping[str, Plan], mode: str) -> Group:
     shared = SharedScan.of(plans)
+    if mode == "never":
+        return Group(plans, shared, ())
     kinds: dict[Hashable, list[Family]] = {}
-    for name, plan in plans.items() if mode != "never" else ():
+    for name, plan in plans.items():
         if why_alone(plan) is None:
             one = Family.of(name, plan, shared)
-            _join(kinds.setdefault(kind_of(plan), []), one, mode)
+            _join(kinds.setdefault(kind_of(plan), []), one, mode, begins_alike)
     families = [family for found in kinds.values() for family in found if len(family.plans) > 1]
-    group = Group(plans, shared, tuple(families))
-    return group if mode == "never" else replace(group, bursts=_bursts(group, Mode(mode)))
+    bursts = _bursts(Group(plans, shared, tuple(families)), Mode(mode))
+    taken = {name for one in bursts for name in one.names}
+    connected = [
+        family
+        for found in kinds.values()
+        for family in _connected([one for one in found if taken.isdisjoint(one.plans)], mode)
+    ]
+    return Group(plans, shared, tuple(connected), bursts)
+
+
+def _connected(families: list[Family], mode: str) -> list[Family]:
+    """Those of several queries, after families with an infix in common became one."""
+    connected: list[Family] = []
+    for family in families:
+        _join(connected, family, mode, goes_alike)
+    return [family for family in connected if len(family.plans) > 1]
 
 
 def _bursts(group: Group, mode: Mode) -> tuple[Bursts, ...]:
@@ -121,17 +140,13 @@ def _bursts(group: Group, mode: Mode) -> tuple[Bursts, ...]:
     )
 
 
-def _join(families: list[Family], one: Family, mode: str) -> None:
-    """Puts a query into the family where it saves most, or into one of its own."""
+def _join(families: list[Family], one: Family, mode: str, alike: Alike) -> None:
+    """Puts a query, or a family, where it saves most, or by itself."""
     best: tuple[float, int, Family] | None = None
-    alone = cost(one)
+    alone = cost(one) if families else 0.0
     for number, family in enumerate(families):
-        if not family.beginnings & one.beginnings:
-            continue
-        if len(letters_of([*family.plans.values(), *one.plans.values()])) > MOST_LETTERS:
-            continue
-        joint = family.joined(one)
-        if joint.merged.folding.cells > MOST_CELLS or not shares(joint):
+        joint = joined(family, one, alike)
+        if joint is None:
             continue
         saved = cost(family) + alone - cost(joint)
         if (mode == "always" or saved > 0) and (best is None or saved > best[0]):
@@ -142,7 +157,32 @@ def _join(families: list[Family], one: Family, mode: str) -> None:
         families[best[1]] = best[2]
 
 
-def shares(family: Family) -> bool:
-    """Whether the newest member has a cell in common with an older one."""
-    newest = len(family.plans) - 1
-    return any(newest in members and len(members) > 1 for members in family.merged.sharers)
+def joined(family: Family, one: Family, alike: Alike) -> Family | None:
+    """Both as one, if they share what is asked for and are not too large."""
+    if len(letters_of([*family.plans.values(), *one.plans.values()])) > MOST_LETTERS:
+        return None
+    joint = alike(family, one)
+    return None if joint is None or joint.merged.folding.cells > MOST_CELLS else joint
+
+
+def begins_alike(family: Family, one: Family) -> Family | None:
+    """Joined, if a cell is shared: partial trends of one are those of the other."""
+    if not family.beginnings & one.beginnings:
+        return None
+    joint = family.joined(one)
+    return joint if _across(joint.merged.sharers, family) else None
+
+
+def goes_alike(family: Family, one: Family) -> Family | None:
+    """Joined, if an infix is shared (A-Seq §4.2)."""
+    if not family.pairs & one.pairs:
+        return None
+    joint = family.joined(one)
+    owners = [[m for copy in chop.members for m in copy] for chop in joint.chops]
+    return joint if _across(owners, family) else None
+
+
+def _across(owners: Iterable[Sequence[int]], family: Family) -> bool:
+    """Whether a member of the family and one that came behind it own the same."""
+    old = len(family.plans)
+    return any(min(some) < old <= max(some) for some in owners if some)
