@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.host import Outcome
+    from trendloom.hosts.scan.formulas import Asked
     from trendloom.plan.plan import Plan
 
 HOSTS = ("local",)
@@ -288,27 +289,29 @@ def matches(
     """
     from trendloom.hosts.local.matches import match_local
 
-    one_of("bad_rows", bad_rows, BAD_ROWS)
+    options = {
+        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
+        "partition_by": partition_by, "within": within, "slide": slide, "limit": limit,
+        "bad_rows": bad_rows,
+    }  # fmt: skip
+    asked, reading = formula_of(formula, options)
+    listed = match_local(asked, events, progress=progress, **reading)
+    return Matches(listed.schema, listed.batches)
+
+
+def formula_of(formula: str, options: dict[str, Any]) -> tuple[Asked, dict[str, Any]]:
+    """For hosts that match: what is asked, and the options that say how to read events."""
+    from trendloom.hosts.scan.formulas import Asked
+
+    reading = {k: v for k, v in options.items() if k in READING}
+    one_of("bad_rows", reading.setdefault("bad_rows", "error"), BAD_ROWS)
+    rest = {k: v for k, v in options.items() if k not in READING}
+    partition_by = rest.pop("partition_by", ())
     if isinstance(partition_by, str):
         raise TrendloomError(
             "partition_by is a list of names.", remedy=f"Write partition_by=[{partition_by!r}]."
         )
-    listed = match_local(
-        formula,
-        events,
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
-        partition_by=partition_by,
-        within=within,
-        slide=slide,
-        limit=limit,
-        bad_rows="drop" if bad_rows == "drop" else "error",
-        progress=progress,
-    )
-    return Matches(listed.schema, listed.batches)
+    return Asked(formula, tuple(partition_by), **rest), reading
 
 
 def aggregate_matches(
@@ -327,15 +330,19 @@ def aggregate_matches(
     For formulas of which every complex event is a trend (docs/acel.md); others are refused.
     Events of one partition must differ in time, or a `tiebreak` must tell them apart.
     """
+    options |= {"partition_by": partition_by, "within": within, "slide": slide}
+    asked, rest = query_of(formula, returns, options)
+    return run(asked, events, time=time, **rest)
+
+
+def query_of(formula: str, returns: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:
+    """The query that aggregates a formula's complex events, and the options that are left."""
     from trendloom.acel.parser import parse as parse_formula
     from trendloom.acel.to_trends import to_query
     from trendloom.acel.windows import read_window
 
-    asked = to_query(
-        parse_formula(formula),
-        formula,
-        returns,
-        partition_by=partition_by,
-        window=read_window(within, slide),
-    )
-    return run(asked, events, time=time, **options)
+    rest = dict(options)
+    partition_by = rest.pop("partition_by", ())
+    window = read_window(rest.pop("within", None), rest.pop("slide", None))
+    read = parse_formula(formula)
+    return to_query(read, formula, returns, partition_by=partition_by, window=window), rest

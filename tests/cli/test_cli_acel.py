@@ -119,3 +119,18 @@ def test_aggregates_instead_of_a_listing() -> None:
 def test_a_query_as_a_formula() -> None:
     done = call("explain", "-q", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+", "--acel")
     assert done.stdout.splitlines()[-1] == "PROJECT[A, B]((A+ ; B)+)"
+
+
+def test_what_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    spark = ("acel", "run", "A ; B", *LETTERS, "--host", "spark")
+    for words, told in (
+        ((*spark,), "Spark's rows have no numbers"),
+        ((*spark, "--id", "time", "-o", str(tmp_path / "rows.csv")), "Spark's CSV has no lists"),
+        ((*spark, "--id", "time", "--master", "a", "--remote", "b"), "not both"),
+        ((*PAIRS, "--host", "duck"), "There is no host 'duck'"),
+        ((*PAIRS, "--id", "time"), "--id is for --host spark"),
+        ((*PAIRS, "--remote", "sc://a"), "are for --host spark"),
+    ):
+        done = call(*words)
+        assert done.exit_code == 2, done.stdout
+        assert told in " ".join(done.stderr.replace("│", " ").split())

@@ -10,16 +10,9 @@ import pyarrow as pa
 
 from trendloom.cet.listing import Listing
 from trendloom.cet.rows import schema_of
-from trendloom.engine.sort import sort_events
-from trendloom.errors import InputError, did_you_mean
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
-from trendloom.hosts.spark.blobs import SCHEMA, from_blobs
-from trendloom.hosts.spark.session import (
-    check_overflow,
-    is_dataframe,
-    require_pyspark,
-    session_of,
-)
+from trendloom.hosts.spark.numbered import arrived, exchanged, numbered_frame
+from trendloom.hosts.spark.session import require_pyspark
 from trendloom.language import parse, to_text
 from trendloom.plan.listing import with_sum
 from trendloom.plan.planner import plan as make_plan
@@ -85,51 +78,30 @@ def list_spark(
 ) -> DataFrame:
     """A row per trend. See `trendloom.spark.trends`."""
     require_pyspark()
-    from trendloom.hosts.spark import stages
     from trendloom.hosts.spark.batch import Named, names_of, refuse_input_order
     from trendloom.hosts.spark.columns import spark_scan
     from trendloom.hosts.spark.schema import struct_of
-    from trendloom.hosts.spark.sources import read_batches
 
-    session = session_of(events, spark)
-    paths: Any = [events] if isinstance(events, str) else events
-    frame: Any = events if is_dataframe(events) else session.read.parquet(*paths)
-    if bad_rows != "error":
-        raise InputError(
-            'Listings on Spark do not drop rows: bad_rows="error" only.',
-            remedy="Filter the DataFrame beforehand.",
-        )
+    frame = numbered_frame(events, spark, id, bad_rows)
     named = Named(**names)
-    _check(frame, id)
     refuse_input_order(plan, named)
     scan = spark_scan(frame.schema, plan.scan, **names_of(named))
-    check_overflow(frame.sparkSession, scan.may_overflow)
     task = ListingTask(to_text(plan.query), wanted, scan.axis, tuple(scan.partition_types))
-    matching = frame if scan.condition is None else frame.filter(scan.condition)
-    quoted = id.replace("`", "``")
-    chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS row")
-    key = [f"p{k}" for k in range(len(task.partition_types))]
-    read = read_batches(scan.arrival, "error", "row")
-    packed = chosen.mapInArrow(stages.pack_events(read, key), SCHEMA)
-    found: DataFrame = packed.repartition("shard").mapInArrow(
-        list_events(task), struct_of(task.schema)
-    )
-    return found
+    moved = exchanged(frame, scan, id)
+    return moved.mapInArrow(list_events(task), struct_of(task.schema))
 
 
 def list_events(task: ListingTask) -> Stage:
     """Packed events → trends; a task has whole partitions."""
 
     def stage(batches: Batches) -> Batches:
-        held = [table for table in from_blobs("events", batches) if table.num_rows]
-        if not held:
+        events = arrived(batches, len(task.partition_types))
+        if events is None:
             return
         from pyspark import TaskContext
 
         context = TaskContext.get()
         first = 0 if context is None else context.partitionId() << TASK_SHIFT
-        joined = pa.concat_tables(held).unify_dictionaries()
-        events = sort_events(joined, len(task.partition_types))
         listing = Listing(task.plan, task.wanted, task.partition_types, task.axis.nanoseconds)
         for batch in listing.over(iter([events])):
             own = dressed_listing(batch, task.own_schema, task.plan, task.axis)
@@ -145,14 +117,3 @@ def _for_spark(batch: pa.RecordBatch, schema: pa.Schema, first: int) -> pa.Recor
     columns["variables"] = pa.ListArray.from_arrays(lists.offsets, lists.values.dictionary_decode())
     arrays = [columns[field.name].cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _check(frame: DataFrame, id: str) -> None:  # noqa: A002
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    if id not in kinds:
-        raise InputError(f"There is no column '{id}' (id).", remedy=did_you_mean(id, kinds))
-    if kinds[id] not in ("byte", "short", "integer", "long"):
-        raise InputError(
-            f"The column '{id}' (id) is of type {kinds[id]}, not an integer.",
-            remedy="Add one, for example monotonically_increasing_id().",
-        )
