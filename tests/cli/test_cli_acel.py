@@ -117,6 +117,8 @@ def test_aggregates_instead_of_a_listing() -> None:
 
 
 def test_a_query_as_a_formula() -> None:
+    not_c = call("explain", "-q", "PATTERN SEQ(A, NOT C, B)", "--acel", "--types", "D,E")
+    assert "-- For streams of the types A, C, B, D, E only." in not_c.stdout
     done = call("explain", "-q", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+", "--acel")
     assert done.stdout.splitlines()[-1] == "PROJECT[A, B]((A+ ; B)+)"
 
