@@ -120,28 +120,33 @@ def run(
     a column that orders simultaneous events. `numbers="exact"` returns integers of any size.
     `threads` is how many cores may be used at once; default: all of them.
     """
+    options = {
+        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
+        "numbers": numbers, "host": host, "bad_rows": bad_rows, "progress": progress,
+        "threads": threads,
+    }  # fmt: skip
+    return _run(query, events, options)
+
+
+def _run(
+    query: str | Query | TrendQuery,
+    events: Any,
+    options: dict[str, Any],
+    *,
+    one_by_one: bool = False,
+) -> Result:
     from trendloom.engine.layout import Numbers
     from trendloom.hosts.local.host import run_local
 
-    one_of("host", host, HOSTS)
-    one_of("numbers", numbers, NUMBERS)
-    one_of("bad_rows", bad_rows, BAD_ROWS)
-    check_threads(threads)
+    given = {"numbers": "auto", "host": "local", "bad_rows": "error", "threads": None, **options}
+    one_of("host", given.pop("host"), HOSTS)
+    one_of("numbers", given["numbers"], NUMBERS)
+    one_of("bad_rows", given["bad_rows"], BAD_ROWS)
+    check_threads(given["threads"])
+    given["numbers"] = Numbers(given["numbers"])
     checked = aggregation(query)
     started = clock.perf_counter()
-    outcome = run_local(
-        checked.plan,
-        events,
-        time=time,
-        type=type,
-        event_type=event_type,
-        tick=tick,
-        tiebreak=tiebreak,
-        numbers=Numbers(numbers),
-        bad_rows="drop" if bad_rows == "drop" else "error",
-        progress=progress,
-        threads=threads,
-    )
+    outcome = run_local(checked.plan, events, one_by_one=one_by_one, **given)
     return result_of(checked.plan, outcome, clock.perf_counter() - started)
 
 
@@ -328,11 +333,11 @@ def aggregate_matches(
     """Aggregate the complex events of a formula, without finding each: "COUNT(*), SUM(X.price)".
 
     For formulas of which every complex event is a trend (docs/acel.md); others are refused.
-    Events of one partition must differ in time, or a `tiebreak` must tell them apart.
+    Events of one partition that have the same time are refused unless a `tiebreak` orders them.
     """
     options |= {"partition_by": partition_by, "within": within, "slide": slide}
     asked, rest = query_of(formula, returns, options)
-    return run(asked, events, time=time, **rest)
+    return _run(asked, events, {"time": time, **rest}, one_by_one=True)
 
 
 def query_of(formula: str, returns: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:
