@@ -47,11 +47,14 @@ FORMULAS = {
     "aggregate": "PROJECT[Y](AGG[Y(n = COUNT(b.price), s = SUM(b.volume))]("
     f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[volume <= 2000]):+"
     f" : Stock AS c FILTER c[volume > 2000]))",
-}
-REGISTERS = {
     "filtered Kleene": "PROJECT[a, Y](AGG[Y(n = COUNT(a.price))](Stock:+ AS a "
     "FILTER a[increasing(price)] FILTER a[volume > 1000]) FILTER Y[n > 2])",
 }
+REGISTERS = {
+    "aggregates in a Kleene": "PROJECT[Y](AGG[Y(n = COUNT(X.h))]((AGG[X(h = MAX(a.price))]"
+    "(Stock AS a : Stock AS a) FILTER X[h > 100]):+) FILTER Y[n > 2])",
+}
+"""What no kernel runs: these get fewer events."""
 
 BARS = {"sequence of 3": at_least(200)}
 

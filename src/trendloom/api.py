@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trendloom.cet.wanted import Wanted
     from trendloom.hosts.local.host import Outcome
     from trendloom.hosts.local.listing import Listed
+    from trendloom.hosts.scan.formulas import Asked
     from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
 
@@ -134,24 +135,33 @@ def run(
     a column that orders simultaneous events. `numbers="exact"` returns integers of any size.
     `threads` is how many cores may be used at once; default: all of them.
     """
+    options = {
+        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
+        "numbers": numbers, "host": host, "bad_rows": bad_rows, "progress": progress,
+        "threads": threads,
+    }  # fmt: skip
+    return _run(query, events, options)
+
+
+def _run(
+    query: str | Query | TrendQuery,
+    events: Any,
+    options: dict[str, Any],
+    *,
+    one_by_one: bool = False,
+) -> Result:
     from trendloom.engine.layout import Numbers
     from trendloom.hosts.local.host import run_local
-    from trendloom.hosts.scan.reading import Reading
 
-    one_of("host", host, HOSTS)
-    one_of("numbers", numbers, NUMBERS)
-    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
-    check_threads(threads)
+    reading, others = _parted(options)
+    given = {"numbers": "auto", "host": "local", "threads": None, **others}
+    one_of("host", given.pop("host"), HOSTS)
+    one_of("numbers", given["numbers"], NUMBERS)
+    check_threads(given["threads"])
+    given["numbers"] = Numbers(given["numbers"])
     checked = aggregation(query)
     started = clock.perf_counter()
-    outcome = run_local(
-        checked.plan,
-        events,
-        reading,
-        numbers=Numbers(numbers),
-        progress=progress,
-        threads=threads,
-    )
+    outcome = run_local(checked.plan, events, reading, one_by_one=one_by_one, **given)
     return result_of(checked.plan, outcome, clock.perf_counter() - started)
 
 
@@ -315,24 +325,28 @@ def matches(
     that has it. Without `slide` every result is listed once, if it is shorter than `within`.
     """
     from trendloom.hosts.local.matches import match_local
-    from trendloom.hosts.scan.reading import Reading
 
-    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
+    options = {
+        "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
+        "partition_by": partition_by, "within": within, "slide": slide, "limit": limit,
+        "bad_rows": bad_rows,
+    }  # fmt: skip
+    asked, reading = formula_of(formula, options)
+    listed = match_local(asked, events, reading, progress=progress)
+    return Matches(listed.schema, listed.batches)
+
+
+def formula_of(formula: str, options: dict[str, Any]) -> tuple[Asked, Reading]:
+    """For hosts that match: what is asked, and how events are read."""
+    from trendloom.hosts.scan.formulas import Asked
+
+    reading, rest = _parted(options)
+    partition_by = rest.pop("partition_by", ())
     if isinstance(partition_by, str):
         raise TrendloomError(
             "partition_by is a list of names.", remedy=f"Write partition_by=[{partition_by!r}]."
         )
-    listed = match_local(
-        formula,
-        events,
-        reading,
-        partition_by=partition_by,
-        within=within,
-        slide=slide,
-        limit=limit,
-        progress=progress,
-    )
-    return Matches(listed.schema, listed.batches)
+    return Asked(formula, tuple(partition_by), **rest), reading
 
 
 def aggregate_matches(
@@ -349,17 +363,21 @@ def aggregate_matches(
     """Aggregate the complex events of a formula, without finding each: "COUNT(*), SUM(X.price)".
 
     For formulas of which every complex event is a trend (docs/acel.md); others are refused.
-    Events of one partition must differ in time, or a `tiebreak` must tell them apart.
+    Events of one partition that have the same time are refused unless a `tiebreak` orders them.
     """
+    options |= {"partition_by": partition_by, "within": within, "slide": slide}
+    asked, rest = query_of(formula, returns, options)
+    return _run(asked, events, {"time": time, **rest}, one_by_one=True)
+
+
+def query_of(formula: str, returns: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:
+    """The query that aggregates a formula's complex events, and the options that are left."""
     from trendloom.acel.parser import parse as parse_formula
     from trendloom.acel.to_trends import to_query
     from trendloom.acel.windows import read_window
 
-    asked = to_query(
-        parse_formula(formula),
-        formula,
-        returns,
-        partition_by=partition_by,
-        window=read_window(within, slide),
-    )
-    return run(asked, events, time=time, **options)
+    rest = dict(options)
+    partition_by = rest.pop("partition_by", ())
+    window = read_window(rest.pop("within", None), rest.pop("slide", None))
+    read = parse_formula(formula)
+    return to_query(read, formula, returns, partition_by=partition_by, window=window), rest

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trendloom.api import TrendQuery, aggregation, listing_of
+from trendloom.api import TrendQuery, aggregation, formula_of, listing_of, query_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
     from trendloom.several import Workload
 
-__all__ = ["metrics", "register", "run", "trends"]
+__all__ = ["aggregate_matches", "matches", "metrics", "register", "run", "trends"]
 
 
 def run(
@@ -76,6 +76,38 @@ def trends(
 
     asked, wanted, reading = listing_of(query, options)
     return list_spark(asked, events, spark, wanted, id, reading)
+
+
+def matches(
+    formula: str,
+    events: DataFrame | str | Sequence[str],
+    spark: SparkSession | None = None,
+    *,
+    id: str,  # noqa: A002
+    **options: Any,
+) -> DataFrame:
+    """The complex events of a formula of the logic, a row each; see `trendloom.matches`.
+
+    Partitions (`partition_by`) are matched side by side, one whole partition by one task; without
+    any, all events travel to one. `id` names an integer column: `start`, `end` and the events of
+    variables are its values, and it orders simultaneous events. Options as for `trendloom.matches`.
+    """
+    from trendloom.hosts.spark.matching import match_spark
+
+    asked, reading = formula_of(formula, options)
+    return match_spark(asked, events, spark, id, reading)
+
+
+def aggregate_matches(
+    formula: str,
+    returns: str,
+    events: DataFrame | str | Sequence[str],
+    spark: SparkSession | None = None,
+    **options: Any,
+) -> DataFrame:
+    """The complex events of a formula, aggregated; see `trendloom.aggregate_matches`."""
+    query, rest = query_of(formula, returns, options)
+    return run(query, events, spark, **rest)
 
 
 def register(spark: SparkSession, name: str = "trends") -> None:

@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
 
 import trendloom as tl
-from trendloom.acel import to_text
+from trendloom.acel import compile_formula, evaluate, stream, to_text
+from trendloom.acel.events import NUMBER
 from trendloom.acel.from_trends import as_text, translate
+from trendloom.acel.nodes import walk
 from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language import parse
-from trendloom.language.nodes import CountWindow, Semantics, TimeWindow
+from trendloom.language.naming import name_variables
+from trendloom.language.nodes import CountWindow, Semantics, TimeWindow, events_of
+from trendloom.testing import naive, trends
 from trendloom.testing.listings import ListingCase, listings
+from trendloom.testing.shapes import TYPES
 
 
 def amounts(window: TimeWindow | CountWindow | None) -> dict[str, str]:
@@ -26,25 +32,44 @@ def amounts(window: TimeWindow | CountWindow | None) -> dict[str, str]:
     return {}
 
 
-def has_ties(case: ListingCase) -> bool:
-    times = [event["time"] for event in case.events]
-    return len(set(times)) < len(times)
+def one_by_one(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events with times that differ: formulas order all of them."""
+    made, last = [], None
+    for event in sorted(events, key=lambda event: event["time"]):
+        last = event["time"] if last is None else max(event["time"], last + 1)
+        made.append({**event, "time": last})
+    return made
 
 
-@given(listings(complete=False, semantics=tuple(Semantics), allow_negation=False))
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
+def many(examples: int) -> Any:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+
+
+KNOBS = {"complete": False, "allow_group_by": False, "max_size": 7, "limit": 60}
+
+
+@given(
+    st.one_of(
+        listings(**KNOBS, semantics=tuple(Semantics)),
+        listings(**KNOBS, semantics=(Semantics.ANY,), allow_adjacent=False),
+        listings(**KNOBS, semantics=(Semantics.NEXT,), allow_adjacent=False, allow_anchored=False),
+    ),
 )
+@many(100)
 def test_a_complex_event_for_every_trend(case: ListingCase) -> None:
-    assume(case.events and not has_ties(case))
     try:
-        made = translate(case.query)
+        made = translate(case.query, TYPES)
     except (QueryMeaningError, LimitError) as error:
         assert error.remedy  # noqa: PT017
         return
+    events = one_by_one(case.events)
+    assume(events)
+    case = ListingCase(case.query, events, None, trends(case.query, events, type="type"))
     found = tl.matches(
         to_text(made.formula),
         case.events,
@@ -55,6 +80,74 @@ def test_a_complex_event_for_every_trend(case: ListingCase) -> None:
     names = sorted(made.partition_by)
     shown = sorted((elements(row, made.variables, names) for row in found), key=repr)
     assert shown == case.expected
+
+
+PIECES = ["A", "A+", "B", "SEQ(A, B?)", "(SEQ(A, C))+", "A OR B", "(A OR B)+", "C{1,2}", "B*"]
+GUARDED = ["C", "D", "SEQ(C, D)", "C OR D", "C+", "SEQ(D, B?, C)"]
+WHERE = ["", "A.x > 0", "C.x > 0 AND D.x > 1", "LENGTH(*) >= 2", "D.x IS NOT NULL"]
+LETTERS = {word: {"x": NUMBER} for word in TYPES}
+
+OTHERS = str.maketrans("ABC", "BCD")
+"""Parts of an AND share some types, and sometimes words."""
+
+piece, guard = st.sampled_from(PIECES), st.sampled_from(GUARDED)
+guarded = st.one_of(
+    st.builds("SEQ({}, NOT ({}), {})".format, piece, guard, piece),
+    st.builds("SEQ({}, NOT ({}), {}, NOT ({}), {})".format, piece, guard, piece, guard, piece),
+    st.builds("(SEQ({}, NOT ({}), {}))+".format, piece, guard, piece),
+    st.builds("SEQ({}, {})".format, piece, piece),
+    piece,
+)
+few_events = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(TYPES), "x": st.sampled_from([None, 0, 1, 2])},
+    ),
+    max_size=7,
+)
+
+
+@given(guarded, st.sampled_from(WHERE), st.sampled_from(list(Semantics)), few_events)
+@many(250)
+def test_what_must_not_lie_between(
+    pattern: str, where: str, semantics: Semantics, drawn: list[dict[str, Any]]
+) -> None:
+    query = parse(f"PATTERN {pattern} SEMANTICS {semantics.value}")
+    names = {str(event.variable) for event in events_of(name_variables(query).pattern)}
+    kept = [part for part in where.split(" AND ") if part[0:1] in names or part.startswith("LEN")]
+    if kept:
+        query = parse(f"PATTERN {pattern} WHERE {' AND '.join(kept)} SEMANTICS {semantics.value}")
+    try:
+        made = translate(query, TYPES)
+    except (QueryMeaningError, LimitError) as error:
+        assert error.remedy  # noqa: PT017
+        return
+    assume(sum(1 for _ in walk(made.formula)) < 120)  # larger ones take their time to compile
+    over = stream(drawn, LETTERS)
+    found = [
+        sorted((event.time, name) for name in made.variables for event in one[name])
+        for one in evaluate(compile_formula(made.formula, LETTERS), over)
+    ]
+    rows = [{**row, "time": time} for time, row in enumerate(drawn)]
+    expected = [sorted(trend.elements) for trend in trends(query, rows, type="type")]
+    assert sorted(found) == sorted(expected)
+
+
+@given(st.tuples(piece, piece.map(lambda text: text.translate(OTHERS))), few_events)
+@many(150)
+def test_a_complex_event_for_every_pair(
+    parts: tuple[str, str], drawn: list[dict[str, Any]]
+) -> None:
+    query = parse(f"RETURN COUNT(*) AS n PATTERN ({parts[0]}) AND ({parts[1]})")
+    try:
+        made = translate(query)
+    except (QueryMeaningError, LimitError) as error:
+        assert error.remedy  # noqa: PT017
+        return
+    over = stream(drawn[:6], LETTERS)
+    rows = [{**row, "time": time} for time, row in enumerate(drawn[:6])]
+    found = evaluate(compile_formula(made.formula, LETTERS), over)
+    expected = naive(query, rows, type="type")
+    assert len(found) == (expected[0]["n"] if expected else 0)
 
 
 def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) -> Any:
@@ -90,8 +183,21 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
         ),
         (
             "PATTERN A+ WHERE LENGTH(*) >= 3",
-            'PROJECT[A](AGG[length(n = COUNT("every event".type))]('
-            'PROJECT[A](A+) AS "every event") FILTER length[n >= 3])',
+            "PROJECT[A](AGG[length(n_A = COUNT(A.type))](A+) FILTER length[n_A >= 3])",
+        ),
+        (
+            "PATTERN SEQ(A, NOT C, B) WHERE C.x > 1",
+            "PROJECT[A, B](A : (PROJECT[skipped]((A OR C FILTER C[NOT x > 1 OR x IS NULL] OR B) "
+            "AS skipped):+ : B OR B))",
+        ),
+        ("PATTERN SEQ(A X, NOT C, B) SEMANTICS contiguous", "PROJECT[X, B](A AS X : B)"),
+        (
+            "PATTERN SEQ(A X+, B) SEMANTICS skip-till-next-match",
+            "PROJECT[X, B](A AS X : (B OR A AS X:+ : B))",
+        ),
+        (
+            "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
+            "PROJECT[A, B, C](A ; (B ; C) OR (C ; A OR A ; C) ; B)",
         ),
     ],
 )
@@ -102,9 +208,16 @@ def test_translations(query: str, formula: str) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("PATTERN SEQ(A, NOT C, B)", "NOT asks that something did not happen"),
-        ("RETURN COUNT(*) PATTERN A AND B", "AND asks for pairs of trends"),
-        ("PATTERN A+ SEMANTICS skip-till-next-match", "skip-till-next-match goes to the next"),
+        ("PATTERN SEQ(NOT C, A, B)", "This NOT looks at what happens before the first event"),
+        ("PATTERN SEQ(A, B?, NOT C)", "This NOT looks at what happens after the last event"),
+        ("RETURN COUNT(*) PATTERN A AND A+", "The same events can be a trend of both parts"),
+        ("RETURN COUNT(*) PATTERN A AND SEQ(B, NOT C, B)", "NOT in a part of AND says what does"),
+        ("RETURN COUNT(*) PATTERN A AND B SEMANTICS contiguous", "AND under contiguous says what"),
+        ("RETURN COUNT(*) PATTERN A AND B WHERE [k]", "The trends of a pair may be of different"),
+        (
+            "PATTERN S+ WHERE S.p < NEXT(S).p SEMANTICS skip-till-next-match",
+            "Which event is next depends on this comparison",
+        ),
         ("PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x", "This compares two events of which one may"),
         ("PATTERN (SEQ(A+, B?))+ WHERE A.x < NEXT(A).x", "This compares two events of which one"),
         (

@@ -303,7 +303,8 @@ def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, s
         ("AGG[Y(s = SUM(A.x))](A+) FILTER A[x > 1]", False),
         ("AGG[Z(t = MAX(Y.s))](AGG[Y(s = SUM(A.x))](A))", False),
         ("AGG[A(s = SUM(A.x))](A)", False),
-        ("AGG[Y(s = SUM(A.x))](A FILTER A[same(x)])", False),
+        ("AGG[Y(s = SUM(A.x))](A FILTER A[same(x)])", True),
+        ("AGG[Y(s = SUM(A.x))](A FILTER A[same(w)])", False),
     ],
 )
 def test_which_aggregates_are_taken_of_results(formula: str, compiled: bool) -> None:
@@ -327,3 +328,51 @@ def test_an_event_with_fewer_attributes_is_another_event() -> None:
         "[{'row': 0, 'time': 0, 'type': 'A', 'w': 'a'}]",
         "[{'row': 0, 'time': None, 'type': 'A', 'w': None}]",
     ]
+
+
+ORDERED = [
+    "A:+ FILTER A[increasing(x)]",
+    "A+ FILTER A[decreasing(x)] ; B",
+    "(A+ FILTER A[increasing(x)])+",
+    "(A:+ FILTER A[same(x)] : B)+",
+    "(A AS X ; (A OR B)+ AS Y) FILTER X[x > 0] FILTER Y[increasing(x)]",
+    "(A+ ; B+) FILTER A[increasing(x)] FILTER B[decreasing(x)]",
+    "(A ; NEXT(B))+ AS Z FILTER Z[increasing(x)]",
+    "A+ FILTER A[increasing(x)] OR (A ; A) FILTER A[same(x)]",
+    "A+ FILTER A[increasing(x)] AND A:+",
+    "PROJECT[B](A+ FILTER A[increasing(x)] : B)",
+    "((A OR C)+ AS X FILTER X[increasing(x)] ; B) FILTER X[x < 3]",
+]
+
+
+@given(st.sampled_from(ORDERED), st.booleans(), rows, spans, st.integers(1, 9))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_runs_that_compare_neighbours(
+    text: str, totals: bool, drawn: list[Row], span: Span, size: int
+) -> None:
+    drawn = as_doubles(timed(drawn))
+    formula = parse(text)
+    variable = next(iter(check(formula, dict.fromkeys(SCHEMA, KINDS))))
+    if totals:
+        formula = parse(
+            f"AGG[T(n = COUNT({variable}.x), s = SUM({variable}.x), m = MAX({variable}.x), "
+            f"l = MIN({variable}.x))]({text}) FILTER T[n > 0]"
+        )
+    plan = planned(formula, counted=span.counted)
+    made = Matching(plan, span, [pa.int64()])
+    got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
+    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+
+
+@pytest.mark.parametrize(
+    ("formula", "compiled"),
+    [
+        *((text, True) for text in ORDERED[:7]),
+        ("PROJECT[B](A+ FILTER A[increasing(x)] ; B)", False),  # any earlier A may be the last
+        ("A+ FILTER A[increasing(w)]", False),
+        ("AGG[Y(s = SUM(A.x))](A)+ FILTER Y[increasing(s)]", False),
+    ],
+)
+def test_which_registers_a_kernel_holds(formula: str, compiled: bool) -> None:
+    plan = planned(parse(formula))
+    assert (plan.ordered is not None) == compiled

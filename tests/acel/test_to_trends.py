@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from acel.formulas import SCHEMA
 from trendloom.acel import Formula, denote, nodes, parse, stream, to_text
 from trendloom.acel import conditions as on
 from trendloom.acel.to_trends import to_query
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import InputError, QueryMeaningError
 from trendloom.language import to_text as query_text
 
 
@@ -50,7 +52,7 @@ events = st.lists(
 
 @given(formulas, events)
 @settings(
-    max_examples=60,
+    max_examples=150,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],
@@ -103,3 +105,24 @@ def test_what_trends_cannot_say(formula: str, message: str) -> None:
 def test_a_window_needs_a_slide() -> None:
     with pytest.raises(QueryMeaningError, match="A window without a slide"):
         tl.aggregate_matches("A+", "COUNT(*)", [], time="time", within="3 s")
+
+
+def test_simultaneous_events_are_refused() -> None:
+    rows = [
+        {"type": word, "time": time, "k": k, "n": n}
+        for n, (word, time, k) in enumerate((("A", 1, "u"), ("A", 2, "u"), ("B", 2, "v")))
+    ]
+    more = [*rows, {"type": "B", "time": 2, "k": "u", "n": 9}, {"type": "C", "time": 1, "k": "u"}]
+
+    def counted(events: list[dict[str, Any]], **options: Any) -> int:
+        made = tl.aggregate_matches("A ; B", "COUNT(*) AS n", events, time="time", **options)
+        return sum(row["n"] for row in made.rows())
+
+    assert counted(rows, partition_by=["k"]) == 0
+    with pytest.raises(InputError, match="Two events of one partition have the same time: 2"):
+        counted(more, partition_by=["k"])
+    with pytest.raises(InputError, match="the same time: 2"):
+        counted(rows)
+    assert counted(more[:4], tiebreak="n", partition_by=["k"]) == 2
+    found = tl.matches("A ; B", more[:4], time="time", tiebreak="n", partition_by=["k"]).rows()
+    assert len(found) == 2

@@ -84,6 +84,8 @@ def test_explain() -> None:
     assert "aggregates are taken of results" in call(
         "acel", "explain", "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
     ).stdout  # fmt: skip
+    falling = call("acel", "explain", "A+ FILTER A[decreasing(x)]").stdout
+    assert "compiled: runs remember the last x (if these are numbers)" in falling
     text = "PROJECT[Y](AGG[Y(n = COUNT(A.x))](A+)) FILTER Y[n > 1]"
     told = json.loads(call("acel", "explain", text, "--json").stdout)
     assert told["variables"] == ["Y"]
@@ -117,5 +119,22 @@ def test_aggregates_instead_of_a_listing() -> None:
 
 
 def test_a_query_as_a_formula() -> None:
+    not_c = call("explain", "-q", "PATTERN SEQ(A, NOT C, B)", "--acel", "--types", "D,E")
+    assert "-- For streams of the types A, C, B, D, E only." in not_c.stdout
     done = call("explain", "-q", "RETURN COUNT(*) PATTERN (SEQ(A+, B))+", "--acel")
     assert done.stdout.splitlines()[-1] == "PROJECT[A, B]((A+ ; B)+)"
+
+
+def test_what_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    spark = ("acel", "run", "A ; B", *LETTERS, "--host", "spark")
+    for words, told in (
+        ((*spark,), "Spark's rows have no numbers"),
+        ((*spark, "--id", "time", "-o", str(tmp_path / "rows.csv")), "Spark's CSV has no lists"),
+        ((*spark, "--id", "time", "--master", "a", "--remote", "b"), "not both"),
+        ((*PAIRS, "--host", "duck"), "There is no host 'duck'"),
+        ((*PAIRS, "--id", "time"), "--id is for --host spark"),
+        ((*PAIRS, "--remote", "sc://a"), "are for --host spark"),
+    ):
+        done = call(*words)
+        assert done.exit_code == 2, done.stdout
+        assert told in " ".join(done.stderr.replace("│", " ").split())

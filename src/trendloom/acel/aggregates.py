@@ -135,3 +135,14 @@ def aggregate(name: str) -> Aggregate:
 def known() -> tuple[str, ...]:
     """The names of all aggregates."""
     return tuple(_known)
+
+
+def registered(names: Iterable[str]) -> tuple[Aggregate, ...]:
+    """Those of these names that are not built in: another process does not know them."""
+    return tuple(_known[name] for name in dict.fromkeys(names) if _known[name] not in _BUILT_IN)
+
+
+def ensure(own: Aggregate) -> None:
+    """An aggregate that another process has registered."""
+    if own.name not in _known:
+        register(own)

@@ -15,8 +15,11 @@ from trendloom.acel.parser import parse
 from trendloom.acel.picture import to_mermaid
 from trendloom.acel.plan import names_read, types_of, waits_everywhere
 from trendloom.acel.printer import to_text
+from trendloom.acel.slots import ordered_by
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trendloom.acel.acea import Acea
 
 
@@ -29,25 +32,30 @@ def explain(text: str, format: str = "text") -> str:  # noqa: A002
     automaton = automaton_of(formula, schema)
     if format == "mermaid":
         return to_mermaid(automaton)
-    told = {
+    told: dict[str, Any] = {
         "formula": to_text(formula),
         "types": list(types_of(formula)),
         "variables": list(check(formula)),
-        **_automaton(automaton),
+        **_automaton(automaton, kinds),
     }
     folding = folding_of(formula, None)
-    if folding is not None and only_marks(automaton_of(folding.core, schema)):
-        told["evaluation"] = "compiled: aggregates are taken of results"
+    if folding is not None and not told["evaluation"].startswith("compiled"):
+        core = automaton_of(folding.core, schema)
+        if only_marks(core) or ordered_by(core, kinds) is not None:
+            told["evaluation"] = "compiled: aggregates are taken of results"
     if format == "json":
         return json.dumps(told, indent=2, ensure_ascii=False)
     width = max(map(len, told))
     return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in told.items())
 
 
-def _automaton(automaton: Acea) -> dict[str, Any]:
+def _automaton(automaton: Acea, kinds: Mapping[str, str]) -> dict[str, Any]:
     letters = letters_of(automaton)
     marks = only_marks(automaton)
+    ordered = None if marks else ordered_by(automaton, kinds)
     way = "compiled: runs only mark events" if marks else f"registers: {_reason(automaton)}"
+    if ordered is not None:
+        way = f"compiled: runs remember the last {', '.join(ordered)} (if these are numbers)"
     idle = "left out by the scan" if waits_everywhere(automaton, letters) else "looked at"
     return {
         "states": len(automaton.states),

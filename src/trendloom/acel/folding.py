@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes
-from trendloom.acel.aggregates import aggregate
 from trendloom.acel.check import check
 from trendloom.acel.conditions import BagCondition, Condition, holds
 
@@ -33,20 +32,16 @@ class Folding:
     loses: bool
     """Whether results may become equal, because a variable is left out."""
 
-    def made(
-        self, values: Mapping[tuple[str, str], Sequence[Value]]
-    ) -> dict[str, dict[str, Value]] | None:
+    def made(self, values: Sequence[Value]) -> dict[str, dict[str, Value]] | None:
         """The events of AGG, by variable; None if a filter does not hold.
 
-        `values`: of a variable's attribute, over its events in one result.
+        `values`: of each of the assigns, over one result.
         """
         made: dict[str, dict[str, Value]] = {}
+        left = iter(values)
         for layer in self.layers:
             if isinstance(layer, nodes.Aggregation):
-                made[layer.variable] = {
-                    one.attribute: aggregate(one.aggregate)(values[one.variable, one.source])
-                    for one in layer.assigns
-                }
+                made[layer.variable] = {one.attribute: next(left) for one in layer.assigns}
             else:
                 assert not isinstance(layer.condition, BagCondition)
                 if not _holds(layer.condition, made[layer.variable]):
@@ -54,15 +49,15 @@ class Folding:
         return made
 
     @property
-    def sources(self) -> tuple[tuple[str, str], ...]:
-        """The attributes that are aggregated, with their variables."""
-        found = {
-            (one.variable, one.source): None
-            for layer in self.layers
-            if isinstance(layer, nodes.Aggregation)
-            for one in layer.assigns
-        }
-        return tuple(found)
+    def assigns(self) -> tuple[nodes.Assign, ...]:
+        """Everything that is aggregated."""
+        made = (layer for layer in self.layers if isinstance(layer, nodes.Aggregation))
+        return tuple(one for layer in made for one in layer.assigns)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The variables that hold what AGG makes."""
+        return tuple(one.variable for one in self.layers if isinstance(one, nodes.Aggregation))
 
 
 def _holds(condition: Condition, event: Mapping[str, Value]) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from trendloom.acel import acea
 from trendloom.acel.acea import Acea
+from trendloom.acel.classes import Classes
 from trendloom.acel.demands import demand, steps_of
 from trendloom.acel.denotation import STREAM
 from trendloom.acel.store import Store
@@ -23,11 +24,11 @@ from trendloom.errors import LimitError
 from trendloom.kernels import histories, marking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from trendloom.acel.acea import Transition
+    from trendloom.acel.acea import Expression, Guard, Transition
     from trendloom.acel.demands import Letter, Step
     from trendloom.acel.store import Found
 
@@ -40,19 +41,22 @@ Label = frozenset[str]
 """The variables that hold an event."""
 
 
-def only_marks(automaton: Acea) -> bool:
+def only_marks(
+    automaton: Acea, allowed: Callable[[Guard, Mapping[str, Expression]], bool] | None = None
+) -> bool:
     """Whether the automaton puts events into variables as they are, and asks nothing of registers.
 
-    Copies with different attributes of one event would have to be compared by their values.
+    Or what is `allowed` only, given what is assigned. Copies with different attributes of one event
+    would have to be compared by their values.
     """
     names: dict[str | None, set[frozenset[str]]] = {}
     for one in automaton.transitions:
         asked = demand(one)
         if asked is None:
             continue
-        if asked.guards:
-            return False
         assigned = dict(one.assigns)
+        if not all(allowed is not None and allowed(guard, assigned) for guard in asked.guards):
+            return False
         for _, bag in one.outputs:
             if len(bag) != 1 or bag[0].origin != STREAM:
                 return False
@@ -67,6 +71,12 @@ def label_of(one: Transition) -> Label:
     return frozenset(variable for variable, _ in one.outputs)
 
 
+def labels_of(automaton: Acea) -> list[Label]:
+    """All labels; the first is the empty one."""
+    found = {label_of(one) for one in automaton.transitions} - {frozenset()}
+    return [frozenset(), *sorted(found, key=sorted)]
+
+
 @dataclass
 class Marking:
     """One evaluation: push the events of a scan, take what ends among them."""
@@ -78,15 +88,14 @@ class Marking:
     _steps: dict[int, tuple[Step, ...]] = field(init=False)
     _states: list[frozenset[int]] = field(init=False)
     _numbers: dict[frozenset[int], int] = field(init=False)
-    _classes: dict[int, int] = field(init=False, default_factory=dict)
+    _classes: Classes = field(init=False, default_factory=Classes)
     _first: Ints = field(init=False)
     _moves: list[tuple[int, int]] = field(init=False, default_factory=list)
     _store: Store = field(init=False, default_factory=Store)
     _heaps: Ints = field(init=False)
 
     def __post_init__(self) -> None:
-        found = {label_of(one) for one in self.automaton.transitions} - {frozenset()}
-        self.labels = [frozenset(), *sorted(found, key=sorted)]
+        self.labels = labels_of(self.automaton)
         self._steps = steps_of(self.automaton, self.letters)
         self._states = [frozenset({Acea.START}), frozenset({Acea.END})]
         self._numbers = {states: number for number, states in enumerate(self._states)}
@@ -100,7 +109,8 @@ class Marking:
         store = self._store
         # One type for the compiler, wherever they come from.
         key, bound, begins = read_only(key), read_only(bound), read_only(begins)
-        classes = read_only(self._classed(mask))
+        classes = read_only(self._classes.of(mask))
+        self._widen(len(self._states), len(self._classes))
         store.where[histories.NEXT] = 0
         label, target = self._flat()
         while True:
@@ -126,25 +136,6 @@ class Marking:
                     if reason == histories.DONE:
                         return
 
-    def _classed(self, mask: NDArray[Any]) -> Ints:
-        """Every mask by its number."""
-        if mask.dtype.itemsize <= 2:
-            values = np.flatnonzero(np.bincount(mask, minlength=1))
-            inverse = None
-        else:
-            values, inverse = np.unique(mask, return_inverse=True)
-        for value in values.tolist():
-            self._classes.setdefault(value, len(self._classes))
-        numbers = np.array([self._classes[value] for value in values.tolist()], np.int64)
-        self._widen(len(self._states), len(self._classes))
-        if inverse is not None:
-            classes: Ints = numbers[inverse]
-            return classes
-        table = np.zeros(int(values[-1]) + 1 if len(values) else 1, np.int64)
-        table[values] = numbers
-        found: Ints = table[mask]
-        return found
-
     def _widen(self, states: int, classes: int) -> None:
         old = self._first
         if old.shape[0] < states or old.shape[1] < classes:
@@ -161,7 +152,7 @@ class Marking:
 
     def _learn(self, kind: int) -> None:
         """The steps at this class of all states in which there are runs."""
-        mask = next(value for value, number in self._classes.items() if number == kind)
+        mask = self._classes.masks[kind]
         for state in range(len(self._first)):
             waits = state == Acea.START or self._heaps[state] != histories.NONE
             if waits and self._first[state, kind, 0] < 0:

@@ -1,8 +1,9 @@
 """A formula over the sorted batches of a host: complex events as they end, batch by batch.
 
 1. The host has evaluated every condition on single events: a mask for each event.
-2. An automaton that only marks runs in the kernel (`marking`); one with registers in `runs`, which
-   looks only at events that can move something.
+2. An automaton that only marks runs in a kernel (`marking`), and so does one that compares only
+   neighbours in a bag (`ordered`); any other with registers in `runs`, which looks only at events
+   that can move something.
 3. Runs that have left all windows are dropped, and with them what only they needed.
 """
 
@@ -16,10 +17,10 @@ import pyarrow as pa
 
 from trendloom.acel.events import TYPE, Event, refuse_infinite
 from trendloom.acel.folded import Folded
-from trendloom.acel.marking import Marking
+from trendloom.acel.marks import Marks
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES
 from trendloom.acel.runs import Runs
-from trendloom.acel.sheet import Held, Sheet, event_lists, row_lists
+from trendloom.acel.sheet import Held, Sheet, event_lists
 from trendloom.engine.chunk import make_chunk, same_partition
 
 if TYPE_CHECKING:
@@ -69,11 +70,13 @@ class Matching:
         keys = len(plan.scan.partition)
         sheet = Sheet(self.schema, plan.columns, self.span, keys)
         held, position = Held(), _Positions(keys, self.span)
-        search: _Marks | _Registers | Folded
+        search: Marks | _Registers | Folded
         if plan.folding is not None:
             search = Folded(plan, plan.folding, self.event_type)
+        elif plan.marks_only or plan.ordered is not None:
+            search = Marks(plan)
         else:
-            search = _Marks(plan) if plan.marks_only else _Registers(plan, self.event_type)
+            search = _Registers(plan, self.event_type)
         for batch in batches:
             chunk = make_chunk(batch, keys)
             key, begins = position.of(chunk)
@@ -130,22 +133,6 @@ class _Positions:
         local = key[first - (self.base - len(key)) :]
         inside = int(np.searchsorted(local, bound[-1]))
         return self._began if first > self._began and inside == 0 else first + inside
-
-
-class _Marks:
-    """The search of an automaton that only marks."""
-
-    def __init__(self, plan: MatchPlan) -> None:
-        self._plan = plan
-        self._marking = Marking(plan.automaton, plan.letters)
-
-    def push(
-        self, chunk: Chunk, key: Ints, bound: Ints, begins: NDArray[np.bool_], base: int
-    ) -> Iterator[Found]:
-        return self._marking.push(chunk.mask, key, bound, begins, base)
-
-    def lists(self, found: Found, held: Held) -> tuple[Found, list[pa.Array]]:
-        return found, row_lists(found, self._marking.labels, self._plan.columns, held)
 
 
 class _Registers:

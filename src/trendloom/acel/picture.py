@@ -8,6 +8,7 @@ from __future__ import annotations
 from trendloom.acel import acea
 from trendloom.acel.acea import Acea, Expression, Guard, Renaming, Transition
 from trendloom.acel.printer import condition_text
+from trendloom.pattern.picture import escaped
 
 MOST_ARROWS = 400
 """Mermaid refuses more than 500 edges; and nobody would read them."""
@@ -19,7 +20,7 @@ def to_mermaid(automaton: Acea) -> str:
     inner = [state for state in automaton.states if state not in (Acea.START, Acea.END)]
     lines += [f'  s{state}(("{state}"))' for state in inner]
     for one in automaton.transitions[:MOST_ARROWS]:
-        label = "<br/>".join(map(_escaped, _label(one)))
+        label = "<br/>".join(map(escaped, _label(one)))
         lines.append(f'  s{one.source} -->|"{label}"| s{one.target}')
     if (left := len(automaton.transitions) - MOST_ARROWS) > 0:
         lines.append(f'  more["… {left} more arrows"]')
@@ -63,8 +64,3 @@ def _expression(made: Expression) -> str:
             return f"value of {_expression(inner)}"
         case acea.Gather(values):
             return "{" + ", ".join(map(_expression, values)) + "}"
-
-
-def _escaped(text: str) -> str:
-    # Mermaid writes characters as #code; and reads quotes, angles and markdown otherwise.
-    return "".join(f"#{ord(sign)};" if sign in '#"<>&`*_[]{}|' else sign for sign in text)

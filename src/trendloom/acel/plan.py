@@ -16,6 +16,7 @@ from trendloom.acel.events import NUMBER, TEXT, TYPE
 from trendloom.acel.folding import Folding, folding_of
 from trendloom.acel.marking import only_marks
 from trendloom.acel.parser import parse
+from trendloom.acel.slots import ordered_by
 from trendloom.acel.sql import column, condition_of, text_column
 from trendloom.errors import QueryMeaningError
 from trendloom.plan.scan import Kind, Letter, Operand, Scan
@@ -47,6 +48,8 @@ class MatchPlan:
     columns: tuple[Column, ...]
     marks_only: bool
     """Whether the kernel runs it; else it needs registers."""
+    ordered: tuple[str, ...] | None = None
+    """The attributes whose order decides beside the marks, if that is all: another kernel."""
     folding: Folding | None = None
     """What is done with its results, if the automaton is that of a part of the formula."""
 
@@ -122,12 +125,13 @@ def match_plan(
     automaton = compile_formula(formula, schema)
     kinds = next(iter(schema.values()))
     made = columns_of(formula, automaton, {name: types[name] for name in kinds})
-    marks = only_marks(automaton) and all(one.has_rows_only for one in made)
-    folding = None if marks else folding_of(formula, schema)
+    marks, ordered = _kernel(automaton, made, kinds)
+    folding = None if marks or ordered else folding_of(formula, schema)
     if folding is not None:
         core = compile_formula(folding.core, schema)
         plain = columns_of(folding.core, core, {name: types[name] for name in kinds})
-        if only_marks(core) and all(one.has_rows_only for one in plain):
+        core_marks, ordered = _kernel(core, plain, kinds)
+        if core_marks or ordered:
             automaton = core
         else:
             folding = None
@@ -156,7 +160,18 @@ def match_plan(
         input_order=True,
         row_numbers=True,
     )
-    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks, folding)
+    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks, ordered, folding)
+
+
+def _kernel(
+    automaton: Acea, columns: tuple[Column, ...], kinds: Mapping[str, str]
+) -> tuple[bool, tuple[str, ...] | None]:
+    """Whether it only marks; and, if not, the attributes whose order decides, if nothing else."""
+    if not all(one.has_rows_only for one in columns):
+        return False, None
+    if only_marks(automaton):
+        return True, None
+    return False, ordered_by(automaton, kinds)
 
 
 def waits_everywhere(automaton: Acea, letters: tuple[Asked, ...]) -> bool:

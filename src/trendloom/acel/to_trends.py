@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot import exp
 
 from trendloom.acel import nodes as n
+from trendloom.acel.bridge.neighbours import repeats_only
 from trendloom.acel.conditions import BagCondition
 from trendloom.acel.depth import bounded
-from trendloom.acel.pairs import repeats_only
 from trendloom.acel.sql import condition_tree
 from trendloom.errors import QueryMeaningError
 from trendloom.language import nodes as t

@@ -9,9 +9,15 @@ import typer
 from trendloom.cli.options import (
     BadRows,
     EventType,
+    Host,
     Inputs,
+    Jars,
     Json,
+    Master,
     Overwrite,
+    Packages,
+    Remote,
+    SparkLog,
     Suffix,
     Tick,
     Tiebreak,
@@ -22,6 +28,7 @@ from trendloom.cli.options import (
     events_of,
     misuse,
     read_query,
+    refuse_spark_options,
     source_options,
     words,
 )
@@ -84,15 +91,43 @@ def run(
         typer.Option("--output", "-o", metavar="PATH", help="File for the results; default: here."),
     ] = None,
     overwrite: Overwrite = False,
+    host: Host = "local",
+    id: Annotated[  # noqa: A002
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Spark: a column of integers that names rows."),
+    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    packages: Packages = None,
+    jars: Jars = None,
+    log: SparkLog = "off",
 ) -> None:
     """List the complex events of a formula, as they end.
 
     Each has the rows of its start and end in the input, from 0, and the events of every variable.
+    On Spark, rows are called by --id, and an output is a directory.
     """
     text = read_formula(formula)
     options = source_options(time, type, event_type, tick, tiebreak)
     events = events_of(inputs)
     chosen = batch_format(format, output)
+    options |= {"partition_by": words(partition_by), "within": within, "slide": slide}
+    options |= {"bad_rows": bad_rows}
+    if returns is not None and limit is not None:
+        misuse("--limit is for results that are listed, not aggregated.", "--limit")
+    if host == "spark":
+        from trendloom.cli.spark_acel import run_formula
+        from trendloom.cli.spark_run import SparkRun, spark_session
+
+        wanted = spark_session(master, remote, packages, jars, log)
+        job = SparkRun(inputs, chosen, output, overwrite=overwrite)
+        run_formula(job, wanted, text, returns, id, {**options, "limit": limit})
+        return
+    if host != "local":
+        misuse(f"There is no host '{host}': local or spark.", "--host")
+    refuse_spark_options(master, remote, packages, jars)
+    if id is not None:
+        misuse("--id is for --host spark; here rows have numbers.", "--id")
     if output is not None:
         check_target(output, overwrite=overwrite)
 
@@ -101,11 +136,7 @@ def run(
     from trendloom.cli.progress import progress_bar
     from trendloom.hosts.local.batches import write_batches
 
-    options |= {"partition_by": words(partition_by), "within": within, "slide": slide}
-    options |= {"bad_rows": bad_rows}
     if returns is not None:
-        if limit is not None:
-            misuse("--limit is for results that are listed, not aggregated.", "--limit")
         with progress_bar("Aggregating") as report:
             made = api.aggregate_matches(text, returns, events, **options, progress=report)
         if output is None:

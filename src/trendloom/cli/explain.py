@@ -18,6 +18,7 @@ from trendloom.cli.options import (
     misuse,
     read_query,
     source_options,
+    words,
 )
 from trendloom.cli.pictures import check_picture, write_chart
 from trendloom.cli.trends import Algorithm, MemoryLimit, Optimizer
@@ -63,6 +64,10 @@ def explain(
     acel: Annotated[
         bool, typer.Option("--acel", help="The query as a formula of the logic ACEL instead.")
     ] = False,
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--types", metavar="NAME", help="With --acel: other types of the stream."),
+    ] = None,
 ) -> None:
     """Explain how a query runs, and what it keeps.
 
@@ -83,7 +88,7 @@ def explain(
         from trendloom.acel.from_trends import as_text
         from trendloom.language import parse
 
-        typer.echo(as_text(parse(text)))
+        typer.echo(as_text(parse(text), words(types)))
         return
     if json and format not in (None, "json"):
         misuse(f"--json and --format {format} contradict each other.", "--json")

@@ -62,6 +62,10 @@ Master = Annotated[
         help="Spark: where it runs; default: as spark-submit says, else local[*].",
     ),
 ]
+Remote = Annotated[
+    str | None,
+    typer.Option("--remote", metavar="URL", help="Spark: a Connect server, sc://host:port."),
+]
 Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="NAME", help="Spark: Maven packages to load."),
@@ -105,6 +109,12 @@ FORMATS: dict[str, Suffix] = {
 def misuse(message: str, option: str | None = None) -> NoReturn:
     """Wrong usage: exit code 2."""
     raise typer.BadParameter(message, param_hint=option)
+
+
+def refuse_spark_options(*given: object) -> None:
+    """Options of a session that is not used."""
+    if any(given):
+        misuse("--master, --remote, --packages and --jars are for --host spark.", "--host")
 
 
 def read_query(file: str | None, text: str | None) -> str:

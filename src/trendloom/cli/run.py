@@ -18,6 +18,7 @@ from trendloom.cli.options import (
     Packages,
     QueryFile,
     QueryText,
+    Remote,
     RowFormat,
     SparkLog,
     Suffix,
@@ -31,8 +32,8 @@ from trendloom.cli.options import (
     format_for,
     misuse,
     read_query,
+    refuse_spark_options,
     source_options,
-    words,
 )
 
 
@@ -58,10 +59,7 @@ def run(
     overwrite: Overwrite = False,
     json: Annotated[bool, typer.Option("--json", help="Same as --format jsonl.")] = False,
     master: Master = None,
-    remote: Annotated[
-        str | None,
-        typer.Option("--remote", metavar="URL", help="Spark: a Connect server, sc://host:port."),
-    ] = None,
+    remote: Remote = None,
     packages: Packages = None,
     jars: Jars = None,
     log: SparkLog = "off",
@@ -76,20 +74,25 @@ def run(
     events = events_of(inputs)
     chosen = row_format(format, output, json=json)
     if host == "spark":
-        from trendloom.cli.spark_run import SparkRun
+        from trendloom.cli.spark_run import SparkRun, by_window, spark_session
 
-        if master is not None and remote is not None:
-            misuse("Give --master or --remote, not both.", "--remote")
         if threads is not None:
             misuse("Spark knows its own cores: --master 'local[N]', or the cluster's.", "--threads")
-        spark = {"master": master, "remote": remote, "log": log}
-        more = {"packages": words(packages), "jars": words(jars)}
+        wanted = spark_session(master, remote, packages, jars, log)
+        job = SparkRun(inputs, chosen, output, overwrite=overwrite)
+        job.check()
+
+        from trendloom import api, spark
+
+        asked = api.aggregation(text)
         options |= {"numbers": numbers, "bad_rows": bad_rows}
-        job = SparkRun(text, inputs, options, chosen, output, overwrite=overwrite)
-        job.run(spark | more)
+        job.run(
+            wanted,
+            lambda events, session: spark.run(asked, events, session, **options),
+            by_window(asked),
+        )
         return
-    if master or remote or packages or jars:
-        misuse("--master, --remote, --packages and --jars are for --host spark.", "--host")
+    refuse_spark_options(master, remote, packages, jars)
     if output is not None:
         check_target(output, overwrite=overwrite)
 

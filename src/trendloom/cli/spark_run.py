@@ -1,4 +1,4 @@
-"""`trendloom run --host spark`: files in, rows in a directory or here."""
+"""Commands with `--host spark`: files in, rows in a directory or here."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trendloom.cli.options import FORMATS, misuse
+from trendloom.cli.options import FORMATS, misuse, words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
     from trendloom.api import TrendQuery
@@ -20,33 +22,39 @@ TEXT = (".gz", ".zst")
 
 @dataclass(frozen=True)
 class SparkRun:
-    """A query, its files, and where the rows go."""
+    """Files, and where the rows go that are made of them."""
 
-    text: str
     inputs: list[str]
-    options: dict[str, Any]
     format: str
     output: str | None
     overwrite: bool
 
-    def run(self, wanted: dict[str, Any]) -> None:
-        """Everything that can be refused is refused before Spark starts."""
+    def check(self) -> str:
+        """The format of the inputs. Everything that can be refused is, before Spark starts."""
         kind = kind_of(self.inputs)
         self._check_output()
+        return kind
 
-        from trendloom import api, spark
+    def run(
+        self,
+        wanted: dict[str, Any],
+        rows_of: Callable[[Any, Any], Any],
+        in_order: Callable[[pa.Table], pa.Table],
+    ) -> None:
+        """`rows_of` makes a DataFrame of events in a session; `in_order` is for what is shown."""
+        kind = self.check()
+
         from trendloom.cli.output import note, show_table, write_rows
         from trendloom.hosts.spark.jobs import Wanted, job_session
 
-        query = api.aggregation(self.text)
         with job_session(Wanted(**wanted)) as session:
             events = self._events(session, kind, remote=wanted["remote"] is not None)
-            rows = spark.run(query, events, session, **self.options)
+            rows = rows_of(events, session)
             if self.output is not None:
                 self._write(rows)
                 note(f"Wrote to the directory {self.output}.")
                 return
-            table = in_order(query, rows.toArrow())
+            table = in_order(rows.toArrow())
         if self.format == "table":
             show_table(table)
         elif self.format in ("csv", "jsonl"):
@@ -110,7 +118,7 @@ def _format(path: Path) -> str | None:
     return FORMATS.get(suffixes[-1]) if suffixes else None
 
 
-def in_order(query: TrendQuery, table: pa.Table) -> pa.Table:
+def by_window(query: TrendQuery) -> Callable[[pa.Table], pa.Table]:
     """By window, then by group: Spark's rows come in any order."""
     from trendloom.language import GroupKey
 
@@ -119,4 +127,19 @@ def in_order(query: TrendQuery, table: pa.Table) -> pa.Table:
         for output in query.plan.outputs
         if isinstance(output.value, GroupKey) and not output.hidden
     ]
-    return table.sort_by([(name, "ascending") for name in ("window_start", *groups)])
+    keys = [(name, "ascending") for name in ("window_start", *groups)]
+    return lambda table: table.sort_by(keys)
+
+
+def spark_session(
+    master: str | None,
+    remote: str | None,
+    packages: list[str] | None,
+    jars: list[str] | None,
+    log: str,
+) -> dict[str, Any]:
+    """What the options say of the session."""
+    if master is not None and remote is not None:
+        misuse("Give --master or --remote, not both.", "--remote")
+    wanted = {"master": master, "remote": remote, "log": log}
+    return wanted | {"packages": words(packages), "jars": words(jars)}

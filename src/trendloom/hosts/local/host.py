@@ -13,6 +13,7 @@ from trendloom.engine.threads import usable_cores
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.order import Order
 from trendloom.hosts.local.running import run_batches
+from trendloom.hosts.local.simultaneous import refuse_simultaneous
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.dress import dressed
@@ -45,15 +46,22 @@ def run_local(
     numbers: Numbers = Numbers.AUTO,
     progress: Progress | None = None,
     threads: int | None = None,
+    one_by_one: bool = False,
 ) -> Outcome:
-    """All rows of a plan over a bounded input, with as many threads as there are cores."""
+    """All rows of a plan over a bounded input, with as many threads as there are cores.
+
+    `one_by_one`: simultaneous events of a partition are refused.
+    """
     with open_events(events) as source:
         if threads is not None:
             duck.use_threads(source.connection, threads)
-        begun = begin_scan(source, plan.scan, reading, sort=False)
+        begun = begin_scan(source, plan.scan, reading, sort=one_by_one)
         if begun is None:
             return Outcome(empty_table(plan), 0, 0, Order.AS_READ.value)
         batches, axis = begun
+        if one_by_one:
+            refuse_simultaneous(batches.rows(), len(plan.scan.partition), axis)
+            batches = batches.again(sort=False)
         cores = usable_cores() if threads is None else threads
         types = batches.operand_types, batches.partition_types
         setting = Setting(plan, *types, axis.nanoseconds, numbers, cores)

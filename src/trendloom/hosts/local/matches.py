@@ -9,26 +9,22 @@ import pyarrow as pa
 
 from trendloom.acel.check import check
 from trendloom.acel.columns import ROWS
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN
-from trendloom.acel.matching import Matching
 from trendloom.acel.parser import parse
-from trendloom.acel.plan import FIRST_COLUMNS, PLACES, match_plan, read_formula
-from trendloom.acel.windows import Span, read_window
+from trendloom.acel.plan import FIRST_COLUMNS, PLACES
+from trendloom.acel.windows import read_window
+from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.running import known_order
-from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
-from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
-from trendloom.language.nodes import CountWindow
+from trendloom.hosts.scan.formulas import Ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trendloom.hosts.local.listing import Progress
     from trendloom.hosts.local.scanned import Batches
-    from trendloom.hosts.local.sources import Source
+    from trendloom.hosts.scan.formulas import Asked
     from trendloom.hosts.scan.reading import Reading
-    from trendloom.hosts.scan.times import TimeAxis
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,52 +36,35 @@ class Found:
 
 
 def match_local(
-    formula: str,
+    asked: Asked,
     events: object,
     reading: Reading,
     *,
-    partition_by: Sequence[str] = (),
-    within: str | None = None,
-    slide: str | None = None,
-    limit: int | None = None,
     progress: Progress | None = None,
 ) -> Found:
     """What is wrong with formula and events is said at once; results come when asked for."""
-    window = read_window(within, slide)
-    parse(formula)
+    read_window(asked.within, asked.slide)
+    parse(asked.formula)
     source = open_events(events)
     try:
         if source.is_empty:
-            check_attributes(source, [*reading.named, *partition_by])
+            check_attributes(source, [*reading.named, *asked.partition_by])
             source.close()
-            return Found(_unknown(formula, partition_by), iter(()))
-        roles = reading.roles(source)
-        axis = roles.axis
-        check_attributes(source, partition_by)
-        kinds, types = columns_by_kind(source, roles.type_column)
-        read, schema = read_formula(formula, kinds)
-        counted = isinstance(window, CountWindow)
-        plan = match_plan(
-            read, schema, text=formula, partition=partition_by, type_column=roles.type_column,
-            types=types, counted=counted,
-        )  # fmt: skip
-        span = Span.of(window, axis.nanoseconds, within or "")
-        scanned = scan_batches(source, plan.scan, roles, drop=reading.drops, sort=False)
-        matching = Matching(plan, span, scanned.partition_types, roles.event_type, limit)
-        shown = _dressed_schema(matching.schema, axis, counted=counted)
+            return Found(_unknown(asked.formula, asked.partition_by), iter(()))
+        ready = Ready.of(asked, source, reading)
+        begun = begin_scan(source, ready.plan.scan, reading, sort=False)
+        assert begun is not None
+        scanned, _ = begun
+        matching = ready.matching(scanned.partition_types)
     except BaseException:
         source.close()
         raise
 
     def batches() -> Iterator[pa.RecordBatch]:
         with source, known_order(scanned)[0] as rows:
-            for batch in matching.over(_reported(rows, progress)):
-                bounds = [
-                    column if counted else axis.to_arrow(column) for column in batch.columns[:2]
-                ]
-                yield pa.RecordBatch.from_arrays([*bounds, *batch.columns[2:]], schema=shown)
+            yield from map(ready.dressed, matching.over(_reported(rows, progress)))
 
-    return Found(shown, batches())
+    return Found(ready.schema(matching.schema), batches())
 
 
 def _reported(scanned: Batches, progress: Progress | None) -> Iterator[pa.RecordBatch]:
@@ -96,35 +75,6 @@ def _reported(scanned: Batches, progress: Progress | None) -> Iterator[pa.Record
         rows += batch.num_rows
         if progress is not None:
             progress(rows, scanned.total_rows)
-
-
-def columns_by_kind(
-    source: Source, type_column: str | None
-) -> tuple[dict[str, str], dict[str, pa.DataType]]:
-    """The columns that formulas can read: their kinds, and what they are in results."""
-    kinds: dict[str, str] = {}
-    types: dict[str, pa.DataType] = {}
-    for name, found in source.schema.items():
-        if name in (type_column, TYPE):
-            continue
-        if duck.is_null(found):
-            kinds[name], types[name] = UNKNOWN, pa.int64()
-        elif duck.is_number(found):
-            integer = found in duck.INTEGERS
-            kinds[name], types[name] = NUMBER, pa.int64() if integer else pa.float64()
-        elif duck.is_text(found):
-            kinds[name], types[name] = TEXT, pa.string()
-        elif found == "BOOLEAN":
-            kinds[name], types[name] = TRUTH, pa.bool_()
-    return kinds, types
-
-
-def _dressed_schema(schema: pa.Schema, axis: TimeAxis, *, counted: bool) -> pa.Schema:
-    if counted:
-        return schema
-    for position, name in enumerate(FIRST_COLUMNS):
-        schema = schema.set(position, pa.field(name, axis.arrow_type))
-    return schema
 
 
 def _unknown(formula: str, partition_by: Sequence[str]) -> pa.Schema:

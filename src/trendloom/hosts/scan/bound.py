@@ -59,6 +59,18 @@ class Bound:
         return _statement(self.projection, ordered_only=ordered_only)
 
 
+def duck_types(schema: pa.Schema) -> dict[str, str]:
+    """What DuckDB calls the types of columns."""
+    with duck.connect() as connection:
+        return _types(connection, schema)
+
+
+def _types(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
+    connection.register(GIVEN, schema.empty_table())
+    relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
+    return dict(zip(relation.columns, map(str, relation.types), strict=True))
+
+
 def bind_schema(
     scan: Scan,
     schema: pa.Schema,
@@ -70,9 +82,7 @@ def bind_schema(
     connection = duck.connect()
     try:
         connection.execute("SET threads = 1")
-        connection.register(GIVEN, schema.empty_table())
-        relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
-        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        types = _types(connection, schema)
         columns = Columns(types)
         roles = reading.roles(columns)
         check_attributes(columns, scan.attributes)

@@ -117,6 +117,12 @@ def arrow_type(data_type: DataType) -> pa.DataType | None:
     return _ARROW.get(name)
 
 
+def readable(schema: StructType) -> pa.Schema:
+    """The columns that expressions can be made of."""
+    found = [(field.name, arrow_type(field.dataType)) for field in schema.fields]
+    return pa.schema([(name, kind) for name, kind in found if kind is not None])
+
+
 def _field(field: Any, *, needed: bool) -> pa.Field:
     found = arrow_type(field.dataType)
     if found is None and needed:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from trendloom.cet.listing import Listing, carried
 from trendloom.cet.rows import schema_of
-from trendloom.engine.sort import sort_events
-from trendloom.errors import InputError, did_you_mean
+from trendloom.errors import InputError
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
-from trendloom.hosts.spark.blobs import SCHEMA, from_blobs
-from trendloom.hosts.spark.session import (
-    check_overflow,
-    is_dataframe,
-    require_pyspark,
-    session_of,
-)
+from trendloom.hosts.spark.numbered import arrived, exchanged, numbered_frame
+from trendloom.hosts.spark.session import require_pyspark
 from trendloom.language import parse, to_text
 from trendloom.plan.listing import carrying
 from trendloom.plan.planner import plan as make_plan
@@ -91,41 +85,23 @@ def list_spark(
 ) -> DataFrame:
     """A row per trend. See `trendloom.spark.trends`."""
     require_pyspark()
-    from trendloom.hosts.spark import stages
     from trendloom.hosts.spark.batch import refuse_input_order
     from trendloom.hosts.spark.columns import spark_scan
     from trendloom.hosts.spark.schema import struct_of
-    from trendloom.hosts.spark.sources import read_batches
 
-    session = session_of(events, spark)
-    paths: Any = [events] if isinstance(events, str) else events
-    frame: Any = events if is_dataframe(events) else session.read.parquet(*paths)
-    if reading.drops:
-        raise InputError(
-            'Listings on Spark do not drop rows: bad_rows="error" only.',
-            remedy="Filter the DataFrame beforehand.",
-        )
     if wanted.after is not None:
         raise InputError(
             "Listings on Spark do not go on behind a trend: tasks list side by side.",
             remedy="Filter the DataFrame to the partitions that are missing.",
         )
-    _check(frame, id)
+    frame = numbered_frame(events, spark, id, reading)
     refuse_input_order(plan, reading)
     scan = spark_scan(frame.schema, plan.scan, reading)
-    check_overflow(frame.sparkSession, scan.may_overflow)
     task = ListingTask(
         to_text(plan.query), wanted, scan.axis, scan.partition_types, scan.operand_types
     )
-    matching = frame if scan.condition is None else frame.filter(scan.condition)
-    quoted = id.replace("`", "``")
-    chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS row")
-    key = [f"p{k}" for k in range(len(task.partition_types))]
-    read = read_batches(scan.arrival, "row")
-    packed = chosen.mapInArrow(stages.pack_events(read, key), SCHEMA)
-    found: DataFrame = packed.repartition("shard").mapInArrow(
-        list_events(task), struct_of(task.schema)
-    )
+    moved = exchanged(frame, scan, id)
+    found = moved.mapInArrow(list_events(task), struct_of(task.schema))
     # A task stops after so many; all of them together have more.
     return found if wanted.limit is None else found.limit(wanted.limit)
 
@@ -134,8 +110,8 @@ def list_events(task: ListingTask) -> Stage:
     """Packed events → trends; a task has whole partitions."""
 
     def stage(batches: Batches) -> Batches:
-        held = [table for table in from_blobs("events", batches) if table.num_rows]
-        if not held:
+        events = arrived(batches, len(task.partition_types))
+        if events is None:
             return
         from pyspark import TaskContext
 
@@ -144,8 +120,6 @@ def list_events(task: ListingTask) -> Stage:
         first = number << TASK_SHIFT
         # Tasks that drew alike would draw the same places of different partitions.
         wanted = replace(task.wanted, seed=task.wanted.seed + first)
-        joined = pa.concat_tables(held).unify_dictionaries()
-        events = sort_events(joined, len(task.partition_types))
         listing = Listing(
             task.plan, wanted, task.partition_types, task.axis.nanoseconds, task.operand_types
         )
@@ -173,14 +147,3 @@ def _decoded(column: pa.Array) -> pa.Array:
         names = [field.name for field in column.type]
         return pa.StructArray.from_arrays([_decoded(column.field(n)) for n in names], names)
     return column
-
-
-def _check(frame: DataFrame, id: str) -> None:  # noqa: A002
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    if id not in kinds:
-        raise InputError(f"There is no column '{id}' (id).", remedy=did_you_mean(id, kinds))
-    if kinds[id] not in ("byte", "short", "integer", "long"):
-        raise InputError(
-            f"The column '{id}' (id) is of type {kinds[id]}, not an integer.",
-            remedy="Add one, for example monotonically_increasing_id().",
-        )

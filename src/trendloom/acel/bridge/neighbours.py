@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trendloom.language.nodes import Either, Event, Pattern, Repeat, Sequence, events_of
+from trendloom.language.nodes import Either, Event, Not, Pattern, Repeat, Sequence, events_of
 from trendloom.pattern.positions import Positions
 
 
@@ -36,6 +36,25 @@ def _repeated(parts: tuple[Pattern, ...]) -> set[str]:
         for event in events_of(part)
         if event.variable not in at_most_once(part)
     }
+
+
+def without_guards(pattern: Pattern) -> Pattern | None:
+    """The pattern without its NOT; None if nothing is left."""
+    match pattern:
+        case Not():
+            return None
+        case Repeat(body=body):
+            inner = without_guards(body)
+            return None if inner is None else replace(pattern, body=inner)
+        case Sequence(parts=parts) | Either(parts=parts):
+            kept = tuple(one for one in map(without_guards, parts) if one is not None)
+            return replace(pattern, parts=kept) if kept else None
+    return pattern
+
+
+def one_run(pattern: Pattern, variable: str) -> bool:
+    """Whether all events of the variable in a trend are those of one `V+`."""
+    return variable in at_most_once(_unrepeated(pattern, variable))
 
 
 def repeats_only(pattern: Pattern, variable: str) -> bool:

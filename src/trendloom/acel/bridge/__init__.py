@@ -1,0 +1,1 @@
+"""From trend queries to formulas: `from_trends` is the door, this is what stands behind it."""

@@ -1,0 +1,85 @@
+"""A query, read for its translation: its conditions, its variables, and how to refuse it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from trendloom.acel import conditions as on
+from trendloom.acel import nodes as n
+from trendloom.acel.reading_sql import NotSaid, condition_from
+from trendloom.errors import QueryMeaningError
+from trendloom.language import nodes as t
+from trendloom.plan.conditions import Conditions, Pair, classify
+from trendloom.plan.shape import conjuncts_of, negated_events, positive_events
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sqlglot import exp
+
+    from trendloom.errors import Place
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every part of the translation looks at."""
+
+    query: t.Query
+    conditions: Conditions
+    variables: tuple[str, ...]
+    types: tuple[str, ...]
+    """All types of the stream: what is left out is one of them."""
+
+    @classmethod
+    def of(cls, query: t.Query, types: Iterable[str]) -> Asked:
+        named = dict.fromkeys(str(event.variable) for event in positive_events(query.pattern))
+        negated = [str(event.variable) for event in negated_events(query.pattern)]
+        known = dict.fromkeys((*(event.type for event in t.events_of(query.pattern)), *types))
+        return cls(query, classify(query, named, negated), tuple(named), tuple(known))
+
+    @property
+    def parts(self) -> tuple[t.Pattern, ...]:
+        """The parts of a top-level AND, else the pattern."""
+        return conjuncts_of(self.query.pattern)
+
+    def local(self, variable: str) -> tuple[on.Condition, ...]:
+        """What is asked of each event of a variable."""
+        return tuple(self.condition(tree) for tree in self.conditions.local.get(variable, ()))
+
+    def event(self, event: t.Event) -> n.Formula:
+        """One event of the pattern."""
+        variable = str(event.variable)
+        made: n.Formula = n.OneEvent(event.type)
+        if variable != event.type:
+            made = n.As(made, variable)
+            if event.type in self.variables:
+                # The type's name is another variable's, which does not hold this event.
+                made = n.Project(made, (variable,))
+        for condition in self.local(variable):
+            made = n.Filter(made, variable, condition)
+        return made
+
+    def condition(
+        self, tree: exp.Expr, named: Callable[[exp.Column], str] | None = None
+    ) -> on.Condition:
+        try:
+            return condition_from(tree, named or (lambda column: column.name))
+        except NotSaid as error:
+            self.refuse(
+                f"The logic has no words for '{error}'",
+                t.NOWHERE,
+                "It has comparisons, arithmetic, AND, OR, NOT, IN, BETWEEN and IS NULL.",
+            )
+
+    def no_words(self, pair: Pair) -> NoReturn:
+        self.refuse(
+            "This compares two events of which one may come several times, or between which others "
+            "may lie",
+            pair.place,
+            "The logic compares V.a < NEXT(V).a, > and = inside of V+, and events that occur once.",
+        )
+
+    def refuse(self, cause: str, place: Place, remedy: str) -> NoReturn:
+        shown = place if self.query.text and place != t.NOWHERE else None
+        raise QueryMeaningError(cause, text=self.query.text, place=shown, remedy=remedy)

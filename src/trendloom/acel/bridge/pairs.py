@@ -1,0 +1,168 @@
+"""Conditions between two events, and on lengths: filters on what AGG makes of the events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from trendloom.acel import conditions as on
+from trendloom.acel import nodes as n
+from trendloom.acel.bridge.neighbours import at_most_once, one_run, only_neighbours, repeats_only
+from trendloom.acel.reading_sql import term_from
+from trendloom.plan.conditions import MIRRORED, SYMBOLS, Pair
+from trendloom.plan.shape import positive_events
+
+if TYPE_CHECKING:
+    from trendloom.acel.bridge.asked import Asked
+    from trendloom.language import nodes as t
+
+SHAPES: dict[type[exp.Expr], on.Shape] = {
+    exp.LT: "increasing", exp.GT: "decreasing", exp.EQ: "same",
+}  # fmt: skip
+TURNED: dict[on.Shape, on.Shape] = {
+    "increasing": "decreasing", "decreasing": "increasing", "same": "same",
+}  # fmt: skip
+
+
+def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
+    """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
+    tree = _bare(pair.tree)
+    shape = SHAPES.get(type(tree))
+    if shape is None:
+        asked.no_words(pair)
+    left, right = tree.this, tree.expression
+    plain = isinstance(left, exp.Column) and isinstance(right, exp.Column)
+    if not plain or left.name != right.name:
+        asked.no_words(pair)
+    return TURNED[shape] if left.args.get("db") is not None else shape, left.name
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Of one part of the pattern, which has no NOT in it."""
+
+    asked: Asked
+    pattern: t.Pattern
+    in_runs: bool
+    """Whether conditions inside of V+ are to be asked here, of all V together."""
+
+    def filtered(self, formula: n.Formula) -> n.Formula:
+        return self._lengths(self._pairs(formula))
+
+    def _pairs(self, formula: n.Formula) -> n.Formula:
+        once = at_most_once(self.pattern)
+        known = {str(event.variable) for event in positive_events(self.pattern)}
+        conditions = self.asked.conditions
+        for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
+            adjacent = number < len(conditions.adjacent)
+            both = {pair.earlier, pair.later}
+            if not both <= known:
+                if both & known:
+                    self.asked.no_words(pair)
+                continue
+            if len(both) == 1:
+                formula = self._run(formula, pair)
+                continue
+            fits = both <= once
+            if adjacent and fits:
+                fits = only_neighbours(self.pattern, pair.earlier, pair.later)
+            if fits:
+                formula = self._compared(formula, pair, f"pair{number}")
+            elif not adjacent and len(both & once) == 1:
+                formula = self._anchored(formula, pair, f"pair{number}", *(both & once))
+            else:
+                self.asked.no_words(pair)
+        return formula
+
+    def _run(self, formula: n.Formula, pair: Pair) -> n.Formula:
+        variable = pair.earlier
+        if not repeats_only(self.pattern, variable):
+            self.asked.no_words(pair)
+        if not self.in_runs:
+            return formula
+        if not one_run(self.pattern, variable):
+            self.asked.no_words(pair)
+        shape, attribute = shape_of(self.asked, pair)
+        made: n.Formula = n.Filter(formula, variable, on.BagCondition(shape, attribute))
+        if shape == "same":
+            # One event alone is compared with nothing, even if it lacks the attribute.
+            counted = n.Aggregation(formula, "run", (n.Assign("n", "COUNT", variable, "type"),))
+            few = on.Comparison("<=", on.Attribute("n"), on.Literally(1))
+            made = n.Or(made, n.Project(n.Filter(counted, "run", few), self.asked.variables))
+        return made
+
+    def _compared(self, formula: n.Formula, pair: Pair, made: str) -> n.Formula:
+        """Of a single event, MAX is its value; a pair that is not there asks nothing."""
+        assigns: dict[str, n.Assign] = {}
+        for which in (pair.earlier, pair.later):
+            assigns[f"n_{which}"] = n.Assign(f"n_{which}", "COUNT", which, "type")
+
+        def named(column: exp.Column) -> str:
+            name = f"{column.table}_{column.name}"
+            assigns[name] = n.Assign(name, "MAX", column.table, column.name)
+            return name
+
+        condition = self.asked.condition(pair.tree, named)
+        for which in (pair.earlier, pair.later):
+            absent = on.Comparison("=", on.Attribute(f"n_{which}"), on.Literally(0))
+            condition = on.Any(condition, absent)
+        return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
+
+    def _anchored(self, formula: n.Formula, pair: Pair, made: str, anchor: str) -> n.Formula:
+        """`A.a * 2 < B.b` for every B: for the least of them, if all of them have the attribute."""
+        tree = _bare(pair.tree)
+        comparator = SYMBOLS.get(type(tree))
+        if comparator is None:
+            self.asked.no_words(pair)
+        one, other = tree.this, tree.expression
+        if isinstance(one, exp.Column) and one.table != anchor:
+            one, other, comparator = other, one, MIRRORED[comparator]
+        if not isinstance(other, exp.Column) or other.table == anchor:
+            self.asked.no_words(pair)
+        if any(column.table != anchor for column in one.find_all(exp.Column)):
+            self.asked.no_words(pair)
+        every, attribute = other.table, other.name
+        formula = n.Filter(formula, every, on.Not(on.IsNull(on.Attribute(attribute))))
+        assigns = {"n": n.Assign("n", "COUNT", every, "type")}
+
+        def named(column: exp.Column) -> str:
+            assigns[f"{anchor}_{column.name}"] = n.Assign(
+                f"{anchor}_{column.name}", "MAX", anchor, column.name
+            )
+            return f"{anchor}_{column.name}"
+
+        each: list[on.Condition] = []
+        for name, extreme, signs in (("least", "MIN", "<="), ("most", "MAX", ">=")):
+            if comparator in (*signs, signs) or comparator == "=":
+                assigns[name] = n.Assign(name, extreme, every, attribute)
+                side = term_from(one, named)
+                each.append(on.Comparison(comparator, side, on.Attribute(name)))  # type: ignore[arg-type]
+        absent = on.Comparison("=", on.Attribute("n"), on.Literally(0))
+        condition = on.Any(reduce(on.All, each), absent)
+        return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
+
+    def _lengths(self, formula: n.Formula) -> n.Formula:
+        """The numbers of events of all variables, added up."""
+        bounds = self.asked.conditions.lengths
+        if bounds.trivial:
+            return formula
+        names = list(dict.fromkeys(str(one.variable) for one in positive_events(self.pattern)))
+        total: on.Term = on.Attribute(f"n_{names[0]}")
+        for name in names[1:]:
+            total = on.Arithmetic("+", total, on.Attribute(f"n_{name}"))
+        condition: on.Condition = on.Comparison(">=", total, on.Literally(bounds.low))
+        if bounds.high is not None:
+            most = on.Comparison("<=", total, on.Literally(max(bounds.high, 0)))
+            condition = on.All(condition, most)
+        assigns = tuple(n.Assign(f"n_{name}", "COUNT", name, "type") for name in names)
+        made = "length" if len(self.asked.parts) == 1 else f"length of {names[0]}"
+        return n.Filter(n.Aggregation(formula, made, assigns), made, condition)

@@ -1,0 +1,57 @@
+"""A translation as text: the formula, and in comments what stands beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trendloom.acel.printer import to_text
+from trendloom.language import nodes as t
+
+if TYPE_CHECKING:
+    from trendloom.acel.from_trends import Translation
+
+
+def text_of(query: t.Query, made: Translation) -> str:
+    one = "choice of a trend of each part" if isinstance(query.pattern, t.Both) else "trend"
+    lines = [f"-- One complex event for every {one}."]
+    if made.types:
+        lines.append(f"-- For streams of the types {', '.join(made.types)} only.")
+    if made.partition_by:
+        lines.append(f"-- Partition by {', '.join(made.partition_by)}.")
+    if made.window is not None:
+        lines.append(f"-- Window: {window_text(made.window)}.")
+    lines += [
+        f"-- {item.name}: {_folded(item.value)}."
+        for item in query.returns
+        if isinstance(item.value, t.Aggregate)
+    ]
+    if query.having is not None:
+        lines.append("-- HAVING chooses among the rows that this makes.")
+    return "\n".join([*lines, to_text(made.formula)])
+
+
+def _folded(asked: t.Aggregate) -> str:
+    match asked.argument:
+        case t.Trends():
+            told = "the number of complex events"
+        case t.Length():
+            told = f"{asked.function.value} of how many events they have"
+        case t.Occurrences(variable):
+            told = f"the number of events of {variable} in them all"
+        case t.Values(variable, attribute):
+            told = (
+                f"{asked.function.value} of {attribute} over the events of {variable} in them all"
+            )
+    if asked.distinct:
+        told += ", each event once"
+    return f"the logarithm of {told}" if asked.log2 else told
+
+
+def window_text(window: t.TimeWindow | t.CountWindow) -> str:
+    """As in the trend language."""
+    if isinstance(window, t.CountWindow):
+        return f"within {window.within} events, slide {window.slide} events"
+    parts = [("within", window.within), ("slide", window.slide)]
+    return ", ".join(
+        f"{word} {float(span.amount):g} {span.unit.name.lower()}s" for word, span in parts if span
+    )
