@@ -43,13 +43,17 @@ class ThreadFacts:
 
 def order_facts(plan: Plan) -> OrderFacts:
     """Reads them off the plan."""
-    grouped = bool(plan.scan.partition) and not plan.lists and streams(plan)
+    return order_of(plan.scan.partition, streams=not plan.lists and streams(plan), lists=plan.lists)
+
+
+def order_of(partition: tuple[str, ...], *, streams: bool, lists: bool = False) -> OrderFacts:
+    """`streams`: whether vectors of all keys can be open at once."""
     return OrderFacts(
-        (*plan.scan.partition, "time"),
+        (*partition, "time"),
         "not sorted",
-        "grouped by key, batch by batch" if grouped else None,
+        "grouped by key, batch by batch" if partition and streams else None,
         "sorted: one batch in memory, more by DuckDB",
-        "before the first row" if plan.lists else "while rows are read",
+        "before the first row" if lists else "while rows are read",
     )
 
 
