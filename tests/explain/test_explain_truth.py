@@ -15,8 +15,10 @@ from trendloom.engine.live.live import Live
 from trendloom.engine.live.mode import check_streamable
 from trendloom.engine.maps import MAX_PANES, mappable, pane_length, shapes_of
 from trendloom.engine.partial import can_split
+from trendloom.engine.pieces import Vectors
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
+from trendloom.engine.shares import NEVER
 from trendloom.errors import QueryMeaningError, TrendloomError
 from trendloom.language import events_of, name_variables, parse, to_text
 from trendloom.language.nodes import Query
@@ -42,10 +44,20 @@ def engine_agrees(planned: Plan) -> None:
         for one in run.evaluators
     ]
     assert facts.cost.streams == run.streams
-    for part in facts.parts:
+    for part, evaluator in zip(facts.parts, run.evaluators, strict=True):
         assert bool(part.because) == (part.algorithm != "fold")
+        assert part.threads.cuts_time == (evaluator.folds and is_cut(evaluator))
+        assert (part.threads.because is None) == part.threads.cuts_time
+    keyed = bool(planned.scan.partition)
+    assert (facts.order.in_order_of_time is not None) == (run.streams and keyed)
     reparsed = parse(facts.query)
     assert name_variables(reparsed) == planned.query
+
+
+def is_cut(evaluator: Any) -> bool:
+    """Whether the events of one run are ever cut in time among threads."""
+    vectors = Vectors(evaluator, None, None, None)  # type: ignore[arg-type]
+    return vectors._dearer() < NEVER
 
 
 def setting_of(planned: Plan, numbers: Numbers = Numbers.AUTO) -> Setting:

@@ -11,7 +11,8 @@ from trendloom.cli.stories import FLIGHTS
 from trendloom.errors import TrendloomError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-KEYS = ["format", "query", "semantics", "scan", "window", "parts", "cost", "result", "spark"]
+KEYS = ["format", "query", "semantics", "scan", "order", "window", "parts", "cost", "result"]
+KEYS += ["spark"]
 
 every_query = pytest.mark.parametrize("name", QUERIES)
 
@@ -37,7 +38,7 @@ def test_json_has_the_same_keys_for_every_query(name: str) -> None:
     told = json.loads(query(QUERIES[name]).explain("json"))
     kept = json.loads((GOLDEN / "guards.json").read_text())
     assert list(told) == KEYS
-    for key in ("scan", "window", "cost", "result", "spark"):
+    for key in ("scan", "order", "window", "cost", "result", "spark"):
         assert list(told[key]) == list(kept[key])
     for key in ("dataframe", "parquet", "stream"):
         assert list(told["spark"][key]) == list(kept["spark"][key])

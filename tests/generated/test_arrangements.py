@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,10 @@ from trendloom.testing import naive, same_rows
 from trendloom.testing.compare import group_columns
 from trendloom.testing.listings import ListingCase, listings
 from trendloom.testing.workloads import WorkloadCase, workloads
+from trendloom.workloads.facts import gather
+
+if TYPE_CHECKING:
+    from trendloom.plan.explaining.local import OrderFacts
 
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 ORDERS = st.sampled_from(list(ARRANGED))
@@ -42,7 +46,18 @@ def run(case: WorkloadCase, arranged: str, mode: str) -> set[str]:
     for name, query in case.queries.items():
         found = same_rows(case.expected[name], results[name].rows(), keys=group_columns(query))
         assert found is None, f"{mode}, {arranged}: {name}: {to_text(query)}\n{found}\n{events}"
+    for group in gather(workload._sharing(mode)).groups:
+        for name in group.queries:
+            promised(group.order, arranged, results[name].order)
     return {results[name].order for name in case.queries}
+
+
+def promised(told: OrderFacts, arranged: str, order: str) -> None:
+    """What is explained beforehand is what is done."""
+    if told.in_order_of_time is None:
+        assert order != Order.BY_TIME.value
+    elif arranged == "by time":
+        assert order != Order.BY_DUCKDB.value
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "always", "never"])

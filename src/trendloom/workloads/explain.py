@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trendloom.errors import one_of
 from trendloom.pattern.automaton import Accept, Automaton, State
 from trendloom.pattern.picture import Drawing, to_mermaid
+from trendloom.plan.explaining.local import order_words
 from trendloom.workloads.facts import cell_names, gather
 from trendloom.workloads.hamlet.picture import group_lines
 
@@ -61,6 +62,7 @@ def _summary(together: int) -> str:
 def _group(number: int, group: GroupFacts) -> Iterator[str]:
     by = ", ".join(group.partition_by) or "nothing"
     yield f"Scan {number}, partitioned by {by}: {', '.join(group.queries)}"
+    yield f"  events      {order_words(group.order)}"
     for what, here, apart in (
         ("conditions", group.conditions, group.conditions_alone),
         ("attributes", group.operands, group.operands_alone),

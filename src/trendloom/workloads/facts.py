@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trendloom.plan.explaining.algorithm import streams
+from trendloom.plan.explaining.local import OrderFacts, order_of
 from trendloom.plan.explaining.wording import canonical
 from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost, table_of
@@ -109,9 +111,10 @@ class AloneFacts:
 
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
-    """Queries of one scan and one sort."""
+    """Queries of one scan."""
 
     partition_by: tuple[str, ...]
+    order: OrderFacts
     queries: tuple[str, ...]
     conditions: int
     """Different letters: each is evaluated once per row."""
@@ -143,8 +146,11 @@ def gather(sharing: Sharing) -> WorkloadFacts:
 
 def _group(group: Group, mode: str) -> GroupFacts:
     scans = [plan.scan for plan in group.plans.values()]
+    apart = not group.families and not group.bursts
+    side_by_side = apart and all(streams(plan) for plan in group.plans.values())
     return GroupFacts(
         group.shared.scan.partition,
+        order_of(group.shared.scan.partition, streams=side_by_side),
         tuple(group.plans),
         len(group.shared.scan.letters),
         sum(len(scan.letters) for scan in scans),

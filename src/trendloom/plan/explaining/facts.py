@@ -25,6 +25,7 @@ from trendloom.plan.explaining.algorithm import (
     streams,
 )
 from trendloom.plan.explaining.columns import Column, columns
+from trendloom.plan.explaining.local import OrderFacts, ThreadFacts, order_facts, thread_facts
 from trendloom.plan.explaining.spark import SparkFacts, on_spark
 from trendloom.plan.explaining.wording import (
     anchored_texts,
@@ -37,7 +38,7 @@ from trendloom.plan.plan import BindingKind, WindowStrategy
 if TYPE_CHECKING:
     from trendloom.plan.plan import Binding, Part, Plan
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ class PartFacts:
     time: tuple[str, ...]
     growth: str
     """Of a window's time with its events: linear, n log n, quadratic."""
+    threads: ThreadFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,7 @@ class Facts:
     query: str
     semantics: str
     scan: ScanFacts
+    order: OrderFacts
     window: WindowFacts
     parts: tuple[PartFacts, ...]
     cost: CostFacts
@@ -192,6 +195,7 @@ def gather(plan: Plan) -> Facts:
         query=canonical(plan.query),
         semantics=plan.semantics.value,
         scan=scan_facts(plan),
+        order=order_facts(plan),
         window=window,
         parts=parts,
         cost=CostFacts(_time(plan, parts, window), costs.memory(plan), streams(plan)),
@@ -265,6 +269,7 @@ def _part(plan: Plan, part: Part, window: WindowFacts) -> PartFacts:
         arrows_per_event=costs.arrows_per_event(plan, part),
         time=costs.time(plan, part, window.windows_per_event),
         growth=costs.growth(plan, part),
+        threads=thread_facts(plan, part),
     )
 
 

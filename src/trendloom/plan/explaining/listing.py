@@ -19,6 +19,7 @@ from trendloom.plan.explaining.facts import (
     scan_facts,
     window_facts,
 )
+from trendloom.plan.explaining.local import LISTING, OrderFacts, ThreadFacts, order_facts
 from trendloom.plan.explaining.text import (
     SKIPPING,
     automaton_lines,
@@ -71,6 +72,7 @@ class ListingFacts:
     pattern: str
     semantics: str
     scan: ScanFacts
+    order: OrderFacts
     window: WindowFacts
     automaton: AutomatonFacts
     predecessors: str
@@ -80,6 +82,7 @@ class ListingFacts:
     exponential: bool
     worst_cases: tuple[WorstCase, ...]
     columns: tuple[tuple[str, str], ...]
+    threads: ThreadFacts
 
 
 def gather_listing(plan: Plan) -> ListingFacts:
@@ -92,6 +95,7 @@ def gather_listing(plan: Plan) -> ListingFacts:
         pattern_text(plan, part),
         plan.semantics.value,
         scan_facts(plan),
+        order_facts(plan),
         window,
         automaton_facts(plan, part),
         predecessors(part, plan.semantics).search.value,
@@ -99,6 +103,7 @@ def gather_listing(plan: Plan) -> ListingFacts:
         plan.exponential,
         tuple(_worst(size) for size in SIZES) if plan.exponential else (),
         _columns(plan),
+        LISTING,
     )
 
 
@@ -128,9 +133,12 @@ def listing_text(facts: ListingFacts) -> str:
     paragraphs = [
         list(_summary(facts)),
         ["Query", *(f"  {line}" for line in facts.query.splitlines())],
-        list(scan_lines(facts.scan)),
+        list(scan_lines(facts.scan, facts.order)),
         list(automaton_lines(facts.automaton)),
-        ["Detection: chosen per window, once its trends are counted", *table_lines(DETECTION)],
+        [
+            "Detection: chosen per window, once its trends are counted; on one core",
+            *table_lines(DETECTION),
+        ],
         *([list(_worst_lines(facts))] if facts.worst_cases else []),
         ["Result", *table_lines(facts.columns)],
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trendloom.language.nodes import Semantics
 from trendloom.plan.explaining.algorithm import RANK, ROUTE
 from trendloom.plan.explaining.columns import INTEGER
+from trendloom.plan.explaining.local import order_words, thread_words
 from trendloom.plan.explaining.spark import COMBINE
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ScanFacts,
         WindowFacts,
     )
+    from trendloom.plan.explaining.local import OrderFacts
 
 WIDTH = 100
 MAX_ARROWS = 16
@@ -37,7 +39,7 @@ def to_text(facts: Facts) -> str:
     paragraphs = [
         list(_summary(facts)),
         ["Query", *(f"  {line}" for line in facts.query.splitlines())],
-        list(scan_lines(facts.scan)),
+        list(scan_lines(facts.scan, facts.order)),
         *(list(_part(part)) for part in facts.parts),
         list(_result(facts)),
         list(_spark(facts)),
@@ -92,10 +94,9 @@ def _name(part: PartFacts) -> str:
     return "the trends of both sides" if part.role == "overlap" else part.pattern
 
 
-def scan_lines(scan: ScanFacts) -> Iterator[str]:
+def scan_lines(scan: ScanFacts, order: OrderFacts) -> Iterator[str]:
     unmatched = "all rows" if scan.reads_unmatched_rows else "only rows that are a letter"
-    order = ", ".join([*scan.partition_by, "time"])
-    yield f"Scan: {unmatched}, sorted by {order}"
+    yield f"Scan: {unmatched}, {order_words(order)}"
     yield from table_lines(
         (
             ("NOT " if letter.negated else "") + letter.variable,
@@ -130,7 +131,8 @@ def _part(part: PartFacts) -> Iterator[str]:
     name = "" if part.role == "pattern" else f" of {_name(part)}"
     yield from automaton_lines(automaton, name)
     yield ""
-    yield f"Algorithm{name}: {part.algorithm}, {part.grain} grain"
+    threads = thread_words(part.threads)
+    yield from wrapped(f"Algorithm{name}: ", f"{part.algorithm}, {part.grain} grain, {threads}", 2)
     sums = [state.name for state in automaton.states if state.keeps == "sums"]
     if sums:
         bands = f", each in {part.bands} bands" if part.bands > 1 else ""
