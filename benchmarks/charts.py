@@ -129,7 +129,7 @@ def _panel(panel: Panel, colour: alt.Color) -> alt.LayerChart:
         scale=alt.Scale(
             type="log" if panel.log_x else "linear", domain=[min(where), max(where)], nice=False
         ),
-        axis=_value_axis(log=True, lines=False) if panel.log_x else alt.Axis(grid=False),
+        axis=_value_axis(log=True, lines=False) if panel.log_x else _count_axis(where),
     )
     up = alt.Y("y:Q", title=panel.y_title, scale=alt.Scale(type="log"), axis=_value_axis(log=True))
     ended = alt.Chart(alt.Data(values=[p for p in points if not p["stopped"]]))
@@ -151,6 +151,12 @@ def _panel(panel: Panel, colour: alt.Color) -> alt.LayerChart:
     return alt.layer(*layers).properties(
         width=PANEL_WIDTH, height=PANEL_HEIGHT, title=alt.TitleParams(panel.title, fontSize=13)
     )
+
+
+def _count_axis(where: list[float]) -> alt.Axis:
+    """Whole numbers have no ticks between them."""
+    whole = all(float(x).is_integer() for x in where)
+    return alt.Axis(grid=False, tickMinStep=1, format="d") if whole else alt.Axis(grid=False)
 
 
 def _way(stop: dict[str, Any], points: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ COUNTS = range(2, 7)
 LETTERS = "ABCDEF"
 BATCH = 1 << 17
 Measured = tuple[dict[str, Any], Samples]
-APART, SHARED = "apart (A-Seq, each query)", "shared (chop-connect, prefixes)"
+APART, SHARED = "each query (A-Seq)", "shared"
 SASE, ECUBE = "built by each (SASE)", "built once (E-Cube)"
 
 
@@ -106,17 +106,25 @@ def _figure_15(size: Size) -> list[Figure]:
         rows = tl.workload(texts).run(events, **words).rows()
         assert found == [sum(row["COUNT(*)"] for row in rows)] * 2
         for who, seconds in take_turns(contenders, min(3, size.turns)).items():
-            points.append(_point("15: window", who, window, seconds, len(codes)))
-    return _told(points, "Figure 15, window of {x} events")
+            points.append(
+                _point(
+                    "15: 3 queries, infix of 2: events of a window",
+                    who,
+                    window,
+                    seconds,
+                    len(codes),
+                )
+            )
+    return _told(points, "Figure {panel} {x}")
 
 
 def _figure_16(size: Size) -> list[Figure]:
     points = []
     for panel, make, queries, lengths in (
-        ("16a: prefix of 3, queries", prefixes, COUNTS, (3,)),
-        ("16b: 3 queries, length of prefix", prefixes, (3,), COUNTS),
-        ("16c: 3 queries, length of infix", infixes, (3,), COUNTS),
-        ("16d: infix of 3, queries", infixes, COUNTS, (3,)),
+        ("16a: prefix of 3: queries", prefixes, COUNTS, (3,)),
+        ("16b: 3 queries: types of the prefix", prefixes, (3,), COUNTS),
+        ("16c: 3 queries: types of the infix", infixes, (3,), COUNTS),
+        ("16d: infix of 3: queries", infixes, COUNTS, (3,)),
     ):
         for count in queries:
             for length in lengths:
@@ -197,11 +205,11 @@ def draw(figures: list[Figure]) -> alt.ConcatChart:
     return charts.panels(
         [
             charts.Panel(
-                name.partition(":")[0],
-                name.partition(": ")[2].replace("window", "events of a window"),
+                name.rpartition(": ")[0],
+                name.rpartition(": ")[2],
                 "ns per event",
                 [point for point in points if point["panel"] == name],
-                log_x=name.startswith("15"),
+                log_x=False,
             )
             for name in names
         ],
