@@ -15,7 +15,7 @@ AGGREGATES: tuple[str, ...] = (
     "AVG(LENGTH(*))",
     "SUM(B.w)",
 )
-AGGREGATES += ("VARIANCE(B.v)", "STDDEV(B.w)")
+AGGREGATES += ("VARIANCE(B.v)", "STDDEV(B.w)", "MIN(B.v)", "MAX(B.w)", "MAX(B.v)")
 WINDOWS = ("", "WITHIN 6 s SLIDE 3 s", "WITHIN 4 s SLIDE 4 s", "WITHIN 10 s SLIDE 2 s")
 PATTERNS = (
     "SEQ(A, B+)",

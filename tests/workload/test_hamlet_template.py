@@ -12,7 +12,7 @@ QUERIES = [
     'RETURN COUNT(*) PATTERN SEQ("<C>", B+) WHERE B.k > 1 WITHIN 15 s SLIDE 5 s',
     "RETURN COUNT(*) PATTERN B+ WHERE B.p > NEXT(B).p",
     "RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.p > NEXT(B).p",
-    "RETURN MIN(B.k) PATTERN B+",
+    "RETURN MIN(LENGTH(*)) PATTERN B+",
 ]
 
 
@@ -24,7 +24,7 @@ def test_the_words_tell_who_shares_what() -> None:
         "    no condition: q1",
         '    "k" > 1: q2',
         '  shares B+ among q3, q4, each event and the next: "p" > NEXT "p"',
-        "alone: q5 (MIN or MAX, which no burst multiplies)",
+        "alone: q5 (MIN or MAX of lengths)",
     ]
 
 

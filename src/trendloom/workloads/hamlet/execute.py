@@ -24,6 +24,7 @@ from trendloom.kernels.scaled import RADIX
 from trendloom.workloads.hamlet import calibration
 from trendloom.workloads.hamlet.benefit import Mode
 from trendloom.workloads.hamlet.bursts import Classes, covered, cut, decide
+from trendloom.workloads.hamlet.extremes import Extremes
 from trendloom.workloads.hamlet.found import as_slots, overlap
 from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.hamlet.net import wire
@@ -200,10 +201,13 @@ class Sharing:
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         at = 0
+        extremes = Extremes(chunk, words, pieces, wiring, self.joint)
         for k, number in enumerate(lot):
             rows = back[at : at + len(mine[k])]
             at += len(mine[k])
-            slots[number] = as_slots(wiring.lanes[k], out_m[rows], out_e[rows])
+            member = self.group.members[number]
+            least = extremes.of(k, number, member, first[rows], last[rows])
+            slots[number] = as_slots(wiring.lanes[k], out_m[rows], out_e[rows], least)
         return replace(
             metrics,
             snapshots=int(tally[GRAPHLETS] + tally[EVENTS]),

@@ -15,18 +15,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from trendloom.engine.lanes import Lane
+    from trendloom.engine.lanes import Extremum, Lane
     from trendloom.engine.numbers import Column
     from trendloom.engine.windows import Windows
 
     Ints = NDArray[np.int64]
 
 
-def as_slots(lanes: Sequence[Lane], m: NDArray[np.float64], e: Ints) -> Slots:
+def as_slots(
+    lanes: Sequence[Lane],
+    m: NDArray[np.float64],
+    e: Ints,
+    extremes: dict[Extremum, Ints] | None = None,
+) -> Slots:
     columns: dict[Lane, Column] = {
         lane: Doubles(m[:, k], e[:, k]) for k, lane in enumerate((TRENDS, *lanes))
     }
-    return Slots(np.arange(len(m)), (), columns[TRENDS].nonzero, columns, {})
+    return Slots(np.arange(len(m)), (), columns[TRENDS].nonzero, columns, extremes or {})
 
 
 def overlap(windows: Windows) -> float:

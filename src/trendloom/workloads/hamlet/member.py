@@ -129,8 +129,12 @@ def _refusal(plan: Plan) -> str | None:
         ),
         (not plan.exponential, "no Kleene pattern"),
         (
-            any(isinstance(lane, Extremum) for lane in lanes),
-            "MIN or MAX, which no burst multiplies",
+            any(isinstance(lane, Extremum) and lane.operand is None for lane in lanes),
+            "MIN or MAX of lengths",
+        ),
+        (
+            any(isinstance(lane, Extremum) for lane in lanes) and bool(plan.parts[0].adjacent),
+            "MIN or MAX beside a condition between events",
         ),
         (
             any(isinstance(lane, Sum) and lane.distinct for lane in lanes),

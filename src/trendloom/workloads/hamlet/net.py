@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.inputs import Centre
+    from trendloom.engine.lanes import Extremum
     from trendloom.workloads.hamlet.joint import Joint
     from trendloom.workloads.hamlet.member import Member
 
@@ -32,6 +33,7 @@ class Wiring:
     net: Net
     lanes: tuple[tuple[Sum, ...], ...]
     """Per member, without the count of trends; operands as in its own scan."""
+    extremes: tuple[tuple[Extremum, ...], ...]
     feeds: tuple[Sum, ...]
     """Rows of inputs, over the joint scan."""
     types: tuple[str, ...]
@@ -58,6 +60,7 @@ def wire(
     """`numbers` are the members' places in the joint scan, `types` those of its operands."""
     names = tuple(dict.fromkeys(letter.type for letter in joint.scan.letters))
     lanes: list[tuple[Sum, ...]] = []
+    extremes: list[tuple[Extremum, ...]] = []
     feeds: dict[Sum, int] = {}
     letters: list[int] = []
     steps: list[list[tuple[int, ...]]] = []
@@ -72,6 +75,7 @@ def wire(
         layout = lay_out(member.plan, joint.own_types(number, types), Numbers.AUTO, member.part)
         assert layout.scaled is not None, "exponential counts are doubles"
         lanes.append(layout.scaled)
+        extremes.append(layout.extremes)
         variables = member.part.automaton.variables
         feeding = feeding_variables(variables, layout.scaled)
         first = len(letters)
@@ -139,7 +143,7 @@ def wire(
         type_feed=feed_row,
     )
     type_of_bit = ints(names.index(letter.type) for letter in joint.scan.letters)
-    return Wiring(net, tuple(lanes), tuple(feeds), names, type_of_bit)
+    return Wiring(net, tuple(lanes), tuple(extremes), tuple(feeds), names, type_of_bit)
 
 
 def _padded(numbers: list[int], size: int) -> list[int]:
