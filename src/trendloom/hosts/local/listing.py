@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -87,12 +87,19 @@ def list_local(
         raise
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with source, scanned:
-            reported = Reported(scanned, listing, progress)
+        with source, scanned, counted() as rows:
+            reported = Reported(rows, listing, progress)
             for batch in listing.over(reported):
                 reported.tell()
                 yield dressed_listing(batch, schema, plan, axis)
             reported.tell()
+
+    def counted() -> Batches:
+        """The scan, from its first row, once it is known that there are not too many trends."""
+        if wanted.most is None:
+            return scanned
+        replace(listing).refuse_more(scanned.rows())
+        return scanned.again(sort=True)
 
     def survey() -> None:
         with source, scanned:

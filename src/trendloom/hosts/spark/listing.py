@@ -111,6 +111,11 @@ def list_spark(
             "Listings on Spark do not go on behind a trend: tasks list side by side.",
             remedy="Filter the DataFrame to the partitions that are missing.",
         )
+    if wanted.most is not None:
+        raise InputError(
+            "Listings on Spark do not count first: max_results is for the local host.",
+            remedy="Count with RETURN COUNT(*) and tl.spark.run, or add limit=….",
+        )
     named = Named(**names)
     _check(frame, id)
     refuse_input_order(plan, named)
