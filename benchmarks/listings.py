@@ -42,9 +42,9 @@ class Scanned:
     def rows(self) -> int:
         return sum(batch.num_rows for batch in self.batches)
 
-    def listed(self, *, algorithm: str, memory: int) -> tuple[int, int]:
+    def listed(self, *, algorithm: str, memory: int, share: bool = True) -> tuple[int, int]:
         """Trends, and events in them, as batches of Arrow."""
-        wanted = Wanted(algorithm=algorithm, memory=memory)
+        wanted = Wanted(algorithm=algorithm, memory=memory, share=share)
         listing = Listing(self.plan, wanted, self.partition_types, self.nanoseconds)
         trends = emitted = 0
         for batch in listing.over(iter(self.batches)):

@@ -227,19 +227,20 @@ def trends(
     sample: int | None = None,
     seed: int = 0,
     attributes: str | Sequence[str] = (),
+    max_results: int | None = None,
     bad_rows: str = "error",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Trends:
     """List the complete trends of a query without RETURN: those that no other trend contains.
 
     `events` and how to read them: as for `run`. The trends come in batches while they are found;
-    `limit` stops after so many, `after` goes on behind the trend of that number. `memory_limit`
-    ("512 MB"; default: a fourth of the machine's) bounds what is held meanwhile. `algorithm`: "m"
-    (least memory), "t" (most), "h" (between, cut by the `optimizer`), or "auto". With `all`, every
-    trend is listed, complete or not, under the query's semantics. Of each window and partition:
-    `longest=k` lists the k longest, `top=k` those of the largest `by="SUM(S.price)"`, `sample=k`
-    draws k uniformly, with replacement, by `seed`. `attributes` of the events are listed too, as a
-    list of structs per trend.
+    `limit` stops after so many, `max_results` counts first and refuses more, `after` goes on behind
+    the trend of that number. `memory_limit` ("512 MB"; default: a fourth of the machine's) bounds
+    what is held meanwhile. `algorithm`: "m" (least memory), "t" (most), "h" (between, cut by the
+    `optimizer`), or "auto". With `all`, every trend is listed, complete or not, under the query's
+    semantics. Of each window and partition: `longest=k` lists the k longest, `top=k` those of the
+    largest `by="SUM(S.price)"`, `sample=k` draws k uniformly, with replacement, by `seed`.
+    `attributes` of the events are listed too, as a list of structs per trend.
     """
     from trendloom.hosts.scan.reading import Reading
 
@@ -247,6 +248,7 @@ def trends(
         "memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer,
         "limit": limit, "after": after, "all": all, "longest": longest, "top": top, "by": by,
         "sample": sample, "seed": seed, "attributes": attributes,
+        "max_results": max_results,
     }  # fmt: skip
     reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
     found, _ = _listing(query, events, reading, options, progress)

@@ -74,6 +74,7 @@ def test_an_empty_listing_is_a_file_too(tmp_path: Path) -> None:
         (("-q", "PATTERN A+ SEMANTICS next"), 1, "--all"),
         (("-q", "PATTERN A+", "--memory-limit", "much"), 1, "Cannot read the memory limit"),
         (("-q", "PATTERN A+", "--limit", "0"), 2, "--limit"),
+        (("-q", "PATTERN A{2,2}", "--max-results", "5"), 1, "There are 6 trends to list"),
         (("-q", "PATTERN A+", "--format", "parquet"), 2, "Parquet needs a file"),
         (("-q", "PATTERN A+", "--top", "2"), 1, "SUM(S.price)"),
         (("-q", "PATTERN A+", "--algorithm", "baseline"), 2, "--algorithm"),

@@ -100,6 +100,8 @@ def test_refusals(spark: SparkSession) -> None:
         tl.spark.trends("PATTERN A+", frame, id="k", **READING)
     with pytest.raises(InputError, match="do not go on behind a trend"):
         tl.spark.trends("PATTERN A+", frame, id="id", after=3, **READING)
+    with pytest.raises(InputError, match="do not count first"):
+        tl.spark.trends("PATTERN A+", frame, id="id", max_results=3, **READING)
     with pytest.raises(InputError, match="do not drop rows"):
         tl.spark.trends("PATTERN A+", frame, id="id", bad_rows="drop", **READING)
     with pytest.raises(QueryMeaningError, match="RETURN aggregates"):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import trendloom as tl
@@ -12,6 +13,9 @@ from trendloom.cet import counting, detection
 from trendloom.cet.memory import in_words, read_limit
 from trendloom.errors import InputError, LimitError, QueryMeaningError, TrendloomError
 from trendloom.testing import stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def layers(count: int, width: int = 3) -> pa.Table:
@@ -77,6 +81,29 @@ def test_too_many_trends_are_refused_with_their_number() -> None:
         listed("PATTERN A+", layers(400))
     assert caught.value.cause == "There are 2^634.0 trends to list, in the windows seen so far."
     assert "limit=" in str(caught.value.remedy)
+
+
+def test_more_than_wanted_are_refused_before_the_first(tmp_path: Path) -> None:
+    """Windows are counted together; a text file is read twice, a reader is kept."""
+    query = "PATTERN A+ WITHIN 3 s SLIDE 3 s"
+    events = layers(6)
+    file = tmp_path / "events.csv"
+    with file.open("wb") as stream_:
+        pa.csv.write_csv(events, stream_)
+    for given in (
+        events,
+        str(file),
+        pa.RecordBatchReader.from_batches(events.schema, iter(events.to_batches())),
+    ):
+        assert len(listed(query, given, max_results=54)) == 54
+    with pytest.raises(LimitError, match="There are 54 trends to list; max_results is 53"):
+        listed(query, events, max_results=53)
+    assert len(listed(query, events, max_results=53, limit=2)) == 2
+    found = tl.trends(query, events, time="time", type="type", max_results=54)
+    list(found)
+    assert (found.happened.graphs, found.happened.listed) == (2, 54)
+    with pytest.raises(TrendloomError, match="max_results counts all trends; sample lists some"):
+        listed(query, events, max_results=3, sample=1)
 
 
 def test_numbers_of_trends_add_up_without_overflow() -> None:
@@ -156,6 +183,7 @@ def test_queries_that_list_nothing_are_refused(query: str, message: str) -> None
     ("options", "message"),
     [
         ({"limit": 0}, "limit=0 lists nothing"),
+        ({"max_results": 0}, "max_results=0 lists nothing"),
         ({"limit": "many"}, "limit is a number of trends"),
         ({"algorithm": "x"}, "Unknown algorithm 'x'"),
         ({"memory_limit": "lots"}, "Cannot read the memory limit 'lots'"),

@@ -16,6 +16,7 @@ from trendloom.errors import LimitError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trendloom.cet.counting import Count
     from trendloom.cet.graph import Graph
     from trendloom.cet.wanted import Wanted
 
@@ -42,16 +43,16 @@ class Choice:
         return 0 if self.bounds is None else len(self.bounds) - 1
 
 
-def choose(graph: Graph, wanted: Wanted) -> Choice:
+def choose(graph: Graph, wanted: Wanted, count: Count | None = None) -> Choice:
     """The algorithm that was asked for; "auto" takes the one of least work.
 
     Trends leave as lists, so every event of every trend is copied anyway. That is most of the work
     of M-CET too, which therefore is what "auto" comes to unless kept paths save more steps than
-    they cost.
+    they cost. `count` is the graph's, if it is known already.
     """
     whole = Prices(graph, np.array([0, len(graph)]), np.inf)
     walked = Choice("m", None, Estimate(0.0, 0.0, whole.work_of_walk / 1e9))
-    few = wanted.algorithm == "auto" and count_trends(graph).number < WORTH_PLANNING
+    few = wanted.algorithm == "auto" and (count or count_trends(graph)).number < WORTH_PLANNING
     if wanted.algorithm == "m" or few:
         return walked
     room = room_for_paths(graph, wanted)

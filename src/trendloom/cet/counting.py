@@ -57,9 +57,21 @@ def count_trends(graph: Graph) -> Count:
     at = graph.last
     if not len(at):
         return total
+    if not e.any():
+        # Most graphs: every number is a double, and scaling thousands of ends would be most of it.
+        return total + Count(float(m[at].sum()))
     top = int(e[at].max())
     share = np.ldexp(m[at], np.maximum(e[at] - top, -2_000))
     return total + Count(float(share.sum()), top)
+
+
+def check_most(total: Count, most: int) -> None:
+    """Refuses more than the caller wants to see."""
+    if total.number > most:
+        raise LimitError(
+            f"There are {total} trends to list; max_results is {most:,}.",
+            remedy="Raise it, add limit=…, or ask for the longest or for a sample.",
+        )
 
 
 def check_number(total: Count) -> None:

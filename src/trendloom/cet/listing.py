@@ -13,7 +13,7 @@ from trendloom.cet.attributes import BYTES, COLUMN, columns_of, struct_of
 from trendloom.cet.baseline import complete_trends
 from trendloom.cet.best import best_paths
 from trendloom.cet.choosing import choose
-from trendloom.cet.counting import check_number, count_trends
+from trendloom.cet.counting import Count, check_most, check_number, count_trends
 from trendloom.cet.detection import MOST_NODES, Paths, depth_first, keep, stitched
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
@@ -97,7 +97,18 @@ class Listing:
         for _, chunk, runs in self._complete(batches):
             for graph in self._graphs(chunk, runs):
                 count = count_trends(graph)
-                self.happened.add_choice(graph, count, choose(graph, self.wanted))
+                self.happened.add_choice(graph, count, choose(graph, self.wanted, count))
+
+    def refuse_more(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Counts every window before any is listed; refuses more than `most`."""
+        most, limit = self.wanted.most, self.wanted.limit
+        if most is None or (limit is not None and limit <= most):
+            return
+        total = Count()
+        for _, chunk, runs in self._complete(batches):
+            for graph in self._graphs(chunk, runs):
+                total += count_trends(graph)
+        check_most(total, most)
 
     def sketch(self, batches: Iterable[pa.RecordBatch], graphlets: int | None) -> Sketch:
         """Of the graph with the most trends that can be drawn; lists none."""
@@ -152,7 +163,7 @@ class Listing:
         complete = not wanted.every and wanted.algorithm != "baseline"
         for graph in graphs_of(
             self.plan.parts[0], self.plan.semantics, chunk, runs,
-            complete=complete, memory=wanted.memory,
+            complete=complete, memory=wanted.memory, share=wanted.share,
         ):  # fmt: skip
             self.happened.add_graph(graph)
             yield graph
@@ -179,7 +190,7 @@ class Listing:
             self._passed += int(count.number)
             self.happened.trends += count
             return
-        choice = choose(graph, self.wanted)
+        choice = choose(graph, self.wanted, count)
         told = self.happened.add_choice(graph, count, choice)
         if self.wanted.limit is None:
             check_number(self.happened.trends)

@@ -39,6 +39,10 @@ class Wanted:
     seed: int = 0
     attributes: tuple[str, ...] = ()
     """Of the events, to be listed with each trend."""
+    most: int | None = None
+    """More trends than that are refused before the first is listed."""
+    share: bool = True
+    """Whether windows that overlap share what they can; off only to compare."""
 
     @classmethod
     def read(
@@ -56,11 +60,12 @@ class Wanted:
         sample: int | None = None,
         seed: int = 0,
         attributes: str | Sequence[str] = (),
+        max_results: int | None = None,
     ) -> Wanted:
         one_of("algorithm", algorithm, ALGORITHMS)
         one_of("optimizer", optimizer, OPTIMIZERS)
         some = {"longest": longest, "top": top, "sample": sample}
-        for name, value in ({"limit": limit} | some).items():
+        for name, value in ({"limit": limit, "max_results": max_results} | some).items():
             _check_number(name, value)
         _check_after(after)
         given = [name for name, value in some.items() if value is not None]
@@ -73,6 +78,11 @@ class Wanted:
                 "top=k takes the k trends of the largest sum, by=… says of what.",
                 remedy='Give both, as in top=10, by="SUM(S.price)"; longest=10 needs no by.',
             )
+        if max_results is not None and given:
+            raise TrendloomError(
+                f"max_results counts all trends; {given[0]} lists some.",
+                remedy="Leave max_results out.",
+            )
         if algorithm != "auto" and given:
             raise TrendloomError(
                 f"algorithm='{algorithm}' lists all trends.",
@@ -81,7 +91,7 @@ class Wanted:
         return cls(
             every, algorithm, optimizer, limit, after, read_limit(memory_limit),
             longest if top is None else top, None if by is None else _summed(by), sample, seed,
-            _named(attributes),
+            _named(attributes), max_results,
         )  # fmt: skip
 
 

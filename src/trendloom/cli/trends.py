@@ -58,6 +58,15 @@ def trends(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many trends.")
     ] = None,
+    max_results: Annotated[
+        int | None,
+        typer.Option(
+            "--max-results",
+            metavar="N",
+            min=1,
+            help="Count first, and list nothing if there are more.",
+        ),
+    ] = None,
     after: Annotated[
         int | None,
         typer.Option(
@@ -142,6 +151,7 @@ def trends(
             algorithm=algorithm,
             optimizer=optimizer,
             limit=limit,
+            max_results=max_results,
             after=after,
             all=every,
             longest=longest,

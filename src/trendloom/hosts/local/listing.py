@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from trendloom.cet.memory import ONE_THREAD, scan_share
 from trendloom.cet.rows import schema_of
 from trendloom.errors import LimitError
 from trendloom.hosts.local.beginning import begin_scan
+from trendloom.hosts.local.order import Order
 from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
@@ -78,8 +79,18 @@ def list_local(
         listing.happened.order = order.value
         return rows
 
+    def counted() -> Batches:
+        """The scan, from its first row, once it is known that there are not too many trends."""
+        rows = arranged()
+        if wanted.most is None:
+            return rows
+        replace(listing).refuse_more(rows.rows())
+        as_read = listing.happened.order == Order.AS_READ.value
+        listing.happened.order = (Order.AS_READ if as_read else Order.BY_DUCKDB).value
+        return rows.again(sort=not as_read)
+
     def batches() -> Iterator[pa.RecordBatch]:
-        with source, arranged() as rows:
+        with source, counted() as rows:
             reported = Reported(rows, listing, progress)
             for batch in listing.over(reported):
                 reported.tell()

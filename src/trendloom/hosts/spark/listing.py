@@ -94,6 +94,11 @@ def list_spark(
             "Listings on Spark do not go on behind a trend: tasks list side by side.",
             remedy="Filter the DataFrame to the partitions that are missing.",
         )
+    if wanted.most is not None:
+        raise InputError(
+            "Listings on Spark do not count first: max_results is for the local host.",
+            remedy="Count with RETURN COUNT(*) and tl.spark.run, or add limit=….",
+        )
     frame = numbered_frame(events, spark, id, reading)
     refuse_input_order(plan, reading)
     scan = spark_scan(frame.schema, plan.scan, reading)
