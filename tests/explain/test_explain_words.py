@@ -86,3 +86,9 @@ def test_listings(name: str) -> None:
     assert asked.explain() + "\n" == (GOLDEN / f"{name}.txt").read_text()
     assert json.loads(asked.explain("json"))["predecessors"] in name
     assert asked.explain("mermaid").startswith("flowchart")
+
+
+def test_a_guard_is_not_blamed_for_what_distinct_needs() -> None:
+    asked = "RETURN COUNT(DISTINCT A) PATTERN SEQ(A+, NOT C, B)"
+    told = json.loads(query(asked).explain("json"))
+    assert told["spark"]["dataframe"]["because"] == ["COUNT(DISTINCT A)"]

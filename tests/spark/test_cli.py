@@ -22,6 +22,7 @@ from spark.faults.written import written_rows
 from spark.servers.settings import SPARK_HOME, as_options, quiet, settings
 from spark.test_bad_input import Careless
 from trendloom.cli.main import app
+from trendloom.errors import TrendloomError
 from trendloom.hosts.spark import stream as spark_stream
 from trendloom.hosts.spark.jobs import Wanted, job_session
 from trendloom.testing import same_rows
@@ -243,3 +244,12 @@ def test_a_session_of_another_thread_is_left_running(spark: SparkSession) -> Non
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(count).result() == 3
     assert spark.range(4).count() == 4
+
+
+def test_a_server_is_not_silently_left_for_a_session_that_is_active(spark: SparkSession) -> None:
+    assert spark.range(1).count() == 1
+    with (
+        pytest.raises(TrendloomError, match="sc://elsewhere cannot be used"),
+        job_session(Wanted(remote="sc://elsewhere")),
+    ):
+        pass

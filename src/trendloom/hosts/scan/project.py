@@ -13,6 +13,7 @@ import pyarrow as pa
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.bound import GIVEN, Bound, bind_schema
 from trendloom.hosts.scan.failures import failed, without_order
+from trendloom.hosts.scan.plain import Plain
 from trendloom.hosts.scan.projection import counts
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ class Projector:
         if not _reads_as(given.schema, self._bound.given):
             # Large strings, another zone: the same values in other clothes.
             given = given.cast(self._bound.given)
+        plain = None if self._plain is None else self._plain.project(given)
+        if plain is not None:
+            return Projected(plain, given.num_rows, 0)
         with self._lock:
             try:
                 return self._project(given)
@@ -98,6 +102,11 @@ class Projector:
     @cached_property
     def _bound(self) -> Bound:
         return bind_schema(self.scan, self.schema, self.reading)
+
+    @cached_property
+    def _plain(self) -> Plain | None:
+        is_named = self.type is not None or self.event_type is not None
+        return Plain.of(self.scan, self._bound, self.type if is_named else "type")
 
     @cached_property
     def _statements(self) -> dict[str, str]:

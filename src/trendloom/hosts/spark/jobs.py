@@ -1,6 +1,6 @@
 """A Spark session for a job of our own: the command line has no caller who brings one.
 
-1. A session that is active already is used as it is, and left running.
+1. A session that is active already is used as it is, and left running. Who wants a server is told.
 2. Under `spark-submit` the JVM is there and has its settings: only what it does not say is added.
 3. Else a session is made, small and on this machine unless a master is named.
 """
@@ -61,6 +61,11 @@ def job_session(wanted: Wanted) -> Iterator[SparkSession]:
 
     active = SparkSession.getActiveSession()
     if active is not None:
+        if wanted.remote is not None:
+            raise TrendloomError(
+                f"A Spark session is active in this process, so {wanted.remote} cannot be used.",
+                remedy="Leave --remote out to use that session, or stop it first.",
+            )
         with plain_failures():
             yield active
         return

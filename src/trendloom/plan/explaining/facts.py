@@ -36,6 +36,8 @@ from trendloom.plan.explaining.wording import (
 from trendloom.plan.plan import BindingKind, WindowStrategy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trendloom.plan.plan import Binding, Part, Plan
 
 FORMAT = 2
@@ -205,8 +207,15 @@ def gather(plan: Plan) -> Facts:
             columns(plan),
             None if plan.query.having is None else to_text(plan.query.having),
         ),
-        spark=on_spark(plan, (one.cause for part in parts for one in part.because)),
+        spark=on_spark(plan, _causes(plan, parts)),
     )
+
+
+def _causes(plan: Plan, parts: Iterable[PartFacts]) -> Iterator[str]:
+    """What keeps parts from being folded: guards that would clear sums do not."""
+    for part, facts in zip(plan.all_parts, parts, strict=True):
+        harmless = facts.automaton.guards if plan.folding(part) is not None else ()
+        yield from (one.cause for one in facts.because if one.cause not in harmless)
 
 
 def scan_facts(plan: Plan) -> ScanFacts:
