@@ -18,7 +18,7 @@ from trendloom.hosts.scan.failures import failed
 from trendloom.hosts.scan.projection import Projection, bind, check_letters, known, present
 
 if TYPE_CHECKING:
-    from trendloom.hosts.scan.reading import Reading
+    from trendloom.hosts.scan.reading import Reading, Roles
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
 
@@ -41,10 +41,14 @@ class Bound:
     connection: duckdb.DuckDBPyConnection
     given: pa.Schema
     """The columns that are needed, as they were given."""
-    axis: TimeAxis
+    roles: Roles
     projection: Projection
     contract: pa.Schema
     """The scan columns as the engine sees them."""
+
+    @property
+    def axis(self) -> TimeAxis:
+        return self.roles.axis
 
     @property
     def operand_types(self) -> list[pa.DataType]:
@@ -71,11 +75,7 @@ def _types(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str
     return dict(zip(relation.columns, map(str, relation.types), strict=True))
 
 
-def bind_schema(
-    scan: Scan,
-    schema: pa.Schema,
-    reading: Reading,
-) -> Bound:
+def bind_schema(scan: Scan, schema: pa.Schema, reading: Reading) -> Bound:
     """Everything that can be wrong with columns and their types is said here."""
     check_letters(scan)
     refuse_repeated(schema.names)
@@ -97,7 +97,7 @@ def bind_schema(
         connection.close()
         raise
     given = pa.schema([schema.field(name).remove_metadata() for name in needed])
-    return Bound(connection, given, roles.axis, projection, contract)
+    return Bound(connection, given, roles, projection, contract)
 
 
 def _statement(projection: Projection, *, ordered_only: bool = False) -> exp.Select:

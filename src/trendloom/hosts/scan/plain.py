@@ -51,7 +51,7 @@ class Plain:
     keep_unmatched: bool
 
     @classmethod
-    def of(cls, scan: Scan, bound: Bound, type_column: str | None) -> Plain | None:
+    def of(cls, scan: Scan, bound: Bound) -> Plain | None:
         """None where DuckDB has something to compute."""
         projection, given, contract = bound.projection, bound.given, bound.contract
         keys = [_column(key) for key in projection.keys]
@@ -60,7 +60,7 @@ class Plain:
         for found, name in zip([*keys, *operands], names, strict=True):
             if found is None or given.field(found).type != contract.field(name).type:
                 return None
-        time = bound.axis.column
+        time, type_column = bound.axis.column, bound.roles.type_column
         if _UNITS.get(bound.axis.duck_type) != given.field(time).type or projection.tie is not None:
             return None
         if type_column is None or not pa.types.is_string(given.field(type_column).type):

@@ -105,8 +105,7 @@ class Projector:
 
     @cached_property
     def _plain(self) -> Plain | None:
-        is_named = self.type is not None or self.event_type is not None
-        return Plain.of(self.scan, self._bound, self.type if is_named else "type")
+        return Plain.of(self.scan, self._bound)
 
     @cached_property
     def _statements(self) -> dict[str, str]:
