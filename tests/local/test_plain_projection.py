@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from against_oracle import examples
 from trendloom.hosts.scan.plain import Plain
 from trendloom.hosts.scan.project import Projector
+from trendloom.hosts.scan.reading import Reading
 from trendloom.plan.scan import Kind
 
 from .scans import scan
@@ -60,7 +61,7 @@ def rows(*, rare: bool) -> st.SearchStrategy[list[dict[str, Any]]]:
 @pytest.mark.parametrize("rare", [False, True], ids=["plain", "rare"])
 def test_as_duckdb_has_them(asked: Any, rare: bool) -> None:
     ways = {
-        (time, plain): Projector(asked, SCHEMA, time)
+        (time, plain): Projector(asked, SCHEMA, Reading(time))
         for time in ("t", "at")
         for plain in (True, False)
     }
@@ -94,13 +95,13 @@ def test_as_duckdb_has_them(asked: Any, rare: bool) -> None:
     ids=["condition", "arithmetic", "key that may be NaN"],
 )
 def test_what_has_to_be_computed_is_left_to_duckdb(asked: Any) -> None:
-    projector = Projector(asked, SCHEMA, "t")
-    assert Plain.of(asked, projector._bound, "type") is None
+    projector = Projector(asked, SCHEMA, Reading("t"))
+    assert Plain.of(asked, projector._bound) is None
 
 
 def test_infinite_times_are_left_to_duckdb() -> None:
     asked = scan("A")
     endless = pa.array([0, 2**63 - 1]).cast(pa.timestamp("us"))
     table = pa.table({"at": endless, "type": ["A", "A"]})
-    projector = Projector(asked, table.schema, "at", bad_rows="drop")
+    projector = Projector(asked, table.schema, Reading("at", bad_rows="drop"))
     assert (projector(table).rows, projector(table).dropped) == (2, 1)
