@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import trendloom as tl
 from spark.cases import arrow_events, check_all, drawn, frame_of
 from trendloom.engine.maps import mappable
-from trendloom.hosts.spark import batch
+from trendloom.hosts.spark import batch, sources, stages
 from trendloom.language import CountWindow
+from trendloom.testing import same_rows
 from trendloom.testing.strategies import Case, cases
 
 if TYPE_CHECKING:
@@ -96,6 +98,37 @@ def test_the_direct_plan(
     folds = drawn(cases(timestamps=None, **FOLD), CASES)
     others = drawn(cases(timestamps=None), CASES // 2)
     check_all([case for case in folds + others if is_spark_case(case)], rows)
+
+
+IN_TURN = [
+    "RETURN k, COUNT(*) AS n, SUM(A.y) AS s PATTERN (SEQ(A+, B))+ GROUP-BY k",
+    "RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP-BY k WITHIN 20 s SLIDE 10 s",
+]
+
+
+@pytest.mark.parametrize("asked", IN_TURN)
+def test_the_direct_plan_through_row_groups_that_share_time_points(
+    spark: SparkSession, tmp_path: Path, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks of several row groups, which they go through one by one."""
+    monkeypatch.setattr(batch, "TASK_ROWS", 12)
+    monkeypatch.setattr(sources, "PIECE_ROWS", 4)
+    chance = random.Random(3)
+    # A task of 12 rows ends with the last of 3 simultaneous events; row groups do not.
+    events = [
+        {"time": n // 3, "type": chance.choice("AB"), "k": chance.choice("uv"), "y": n / 4}
+        for n in range(72)
+    ]
+    path = tmp_path / "events.parquet"
+    pq.write_table(pa.Table.from_pylist(events), path, row_group_size=4)
+    taken = []
+    in_order = stages.reduce_in_order
+    monkeypatch.setattr(stages, "reduce_in_order", lambda *g: taken.append(1) or in_order(*g))
+    found = tl.spark.run(asked, str(path), spark, time="time", type="type").toArrow().to_pylist()
+    assert taken
+    expected = tl.run(asked, events, time="time", type="type").rows()
+    keys = ("k",)
+    assert same_rows(expected, found, keys=keys) is None
 
 
 def can_combine(case: Case) -> bool:

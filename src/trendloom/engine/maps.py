@@ -180,7 +180,7 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
     panes = _panes(setting.windows, chunk)
     evaluators = setting.evaluators()
     keys = chunk.key_rows(panes.lo, chunk.keys)
-    columns: list[pa.Array | pa.ChunkedArray] = [_plain(column) for column in keys.columns]
+    columns: list[pa.Array | pa.ChunkedArray] = [as_plain(column) for column in keys.columns]
     columns += [
         from_numpy(panes.window),
         from_numpy(chunk.time[panes.lo]),
@@ -318,7 +318,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def as_plain(column: pa.Array) -> pa.Array:
     """Not by a dictionary, which would be another task's other one."""
     is_encoded = isinstance(column, pa.DictionaryArray)
     return column.dictionary_decode() if is_encoded else column

@@ -18,12 +18,14 @@ import pyarrow as pa
 from trendloom.engine.layout import Numbers
 from trendloom.engine.maps import mappable
 from trendloom.engine.partial import can_split
+from trendloom.engine.strewn import can_strew
 from trendloom.errors import InputError
 from trendloom.hosts.scan.project import Projector
 from trendloom.hosts.spark import stages
 from trendloom.hosts.spark.blobs import SCHEMA
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.rowgroups import (
+    MOST_ROWS,
     TASK_ROWS,
     by_time,
     find_row_groups,
@@ -134,19 +136,40 @@ def _from_files(
         tuple(projector.operand_types),
         tuple(projector.partition_types),
     )
-    tasks = make_tasks(by_time(files.groups), TASK_ROWS)
+    groups = by_time(files.groups)
+    in_turn = (
+        mappable(task.setting)
+        and can_strew(task.setting, tie=named.tiebreak is not None)
+        and in_order(groups, sharing=True)
+    )
+    task_rows = _task_rows(spark, sum(group.rows for group in groups)) if in_turn else TASK_ROWS
+    tasks = make_tasks(groups, task_rows)
+    ordered = in_order(task_ranges(tasks))
     source = Source(
         task_numbers(spark, len(tasks)),
-        read_row_groups(projector, tasks),
-        ordered=in_order(task_ranges(tasks)),
+        read_row_groups(projector, tasks, in_turn=in_turn and ordered),
+        ordered=ordered,
     )
-    if mappable(task.setting) and source.ordered:
-        return _combined(task, source)
+    if mappable(task.setting) and ordered:
+        return _combined(task, source, in_turn=in_turn)
     return _exchanged(task, source)
 
 
-def _combined(task: Task, source: Source) -> DataFrame:
-    maps = source.frame.mapInArrow(stages.reduce_to_maps(task, source.read), SCHEMA)
+def _task_rows(spark: SparkSession, rows: int) -> int:
+    """Two tasks per core, if they are neither small nor long: fewer tasks have fewer maps."""
+    from pyspark.errors import PySparkException
+
+    try:
+        cores = spark.sparkContext.defaultParallelism
+    except PySparkException:  # A Connect server does not tell.
+        return TASK_ROWS
+    return max(TASK_ROWS, min(MOST_ROWS, -(-rows // (2 * cores))))
+
+
+def _combined(task: Task, source: Source, *, in_turn: bool = False) -> DataFrame:
+    """`in_turn`: the chunks of a task, too, follow one another."""
+    reduce = stages.reduce_in_order if in_turn else stages.reduce_to_maps
+    maps = source.frame.mapInArrow(reduce(task, source.read), SCHEMA)
     exchanged = maps.repartition("shard")
     rows = exchanged.mapInArrow(stages.multiply(task), struct_of(task.schema))
     if source.ordered:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 TASK_ROWS = 2_000_000
 """Rows per task: a few hundred milliseconds of reading, a few tens of megabytes."""
+MOST_ROWS = 16_000_000
+"""Rows of a task that holds a piece of them at a time: what has to be done again if it fails."""
+PIECE_ROWS = 1 << 19
+"""Rows of such a piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,16 @@ def find_row_groups(paths: Sequence[str], time: str) -> Files:
     return Files(schema, tuple(groups))
 
 
-def in_order(groups: Iterable[RowGroups]) -> bool:
-    """Whether each range ends strictly before the next begins, as far as the footers tell."""
+def in_order(groups: Iterable[RowGroups], *, sharing: bool = False) -> bool:
+    """Whether each range ends before the next begins, as far as the footers tell.
+
+    With `sharing` also where a range begins at the time point at which the one before ends.
+    """
     last: int | None = None
     for group in groups:
-        if group.low is None or group.high is None or (last is not None and group.low <= last):
+        if group.low is None or group.high is None:
+            return False
+        if last is not None and (group.low < last or (group.low == last and not sharing)):
             return False
         last = group.high
     return True
@@ -101,6 +110,16 @@ def make_tasks(groups: Sequence[RowGroups], task_rows: int) -> list[tuple[RowGro
         else:
             tasks[-1].append(group)
     return [tuple(task) for task in tasks]
+
+
+def in_pieces(group: RowGroups, rows: int) -> list[RowGroups]:
+    """A range as smaller ones of about so many rows; their reaches are not known."""
+    count = group.stop - group.first
+    each = max(1, count * rows // max(1, group.rows))
+    return [
+        RowGroups(group.path, at, min(at + each, group.stop), 0, None, None)
+        for at in range(group.first, group.stop, each)
+    ]
 
 
 def task_ranges(tasks: Iterable[Sequence[RowGroups]]) -> list[RowGroups]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from trendloom.hosts.spark.arrive import Arrival, arrive
-from trendloom.hosts.spark.rowgroups import RowGroups, read
+from trendloom.hosts.spark.rowgroups import PIECE_ROWS, RowGroups, in_pieces, read
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 
 if TYPE_CHECKING:
@@ -105,8 +105,13 @@ def read_batches(arrival: Arrival, *also: str, drop: bool = False) -> Read:
     return chunks
 
 
-def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) -> Read:
-    """Task numbers → the rows of their row groups, read here and now."""
+def read_row_groups(
+    projector: Projector, tasks: list[tuple[RowGroups, ...]], *, in_turn: bool = False
+) -> Read:
+    """Task numbers → the rows of their row groups, read here and now.
+
+    All rows of a task at once, or, `in_turn`, piece by piece in order of time.
+    """
     keep = _wanted_types(projector)
     column = projector.reading.type
     types = [] if keep is None or column is None else [column]
@@ -116,10 +121,15 @@ def read_row_groups(projector: Projector, tasks: list[tuple[RowGroups, ...]]) ->
         project = _kept(name, projector)
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                parts = [read(group, project.needed, keep, types) for group in tasks[number]]
-                events = project(pa.concat_tables(parts).unify_dictionaries()).table
-                if events.num_rows:
-                    yield events
+                pieces = [tasks[number]]
+                if in_turn:
+                    ranges = [in_pieces(group, PIECE_ROWS) for group in tasks[number]]
+                    pieces = [(piece,) for pieces in ranges for piece in pieces]
+                for piece in pieces:
+                    parts = [read(group, project.needed, keep, types) for group in piece]
+                    events = project(pa.concat_tables(parts).unify_dictionaries()).table
+                    if events.num_rows:
+                        yield events
 
     return chunks
 

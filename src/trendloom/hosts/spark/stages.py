@@ -23,6 +23,7 @@ from trendloom.engine.partial import merge_partials, partial_schema
 from trendloom.engine.product import Product
 from trendloom.engine.run import Run
 from trendloom.engine.sort import sort_events
+from trendloom.engine.strewn import StrewnMaps, reduce_events
 from trendloom.hosts.spark.blobs import SHARDS, from_blobs, to_blobs
 
 if TYPE_CHECKING:
@@ -48,10 +49,20 @@ def reduce_to_maps(task: Task, read: Read) -> Stage:
     """Each chunk becomes one map per partition and pane; the shard is the group's."""
 
     def stage(batches: Batches) -> Batches:
-        keys = len(task.partition)
         for chunk in read(batches):
-            maps = make_maps(task.setting, sort_events(chunk, keys))
-            yield from to_blobs("maps", maps, task.group, SHARDS)
+            yield from to_blobs("maps", reduce_events(task.setting, chunk), task.group, SHARDS)
+
+    return stage
+
+
+def reduce_in_order(task: Task, read: Read) -> Stage:
+    """All chunks of a task, which follow one another in time, become such maps together."""
+
+    def stage(batches: Batches) -> Batches:
+        maps = StrewnMaps(task.setting)
+        for chunk in read(batches):
+            maps.push(chunk)
+        yield from to_blobs("maps", maps.finish(), task.group, SHARDS)
 
     return stage
 
