@@ -139,7 +139,7 @@ def _from_files(
     groups = by_time(files.groups)
     in_turn = (
         mappable(task.setting)
-        and can_strew(task.setting, tie=named.tiebreak is not None)
+        and can_strew(task.setting, tie=reading.tiebreak is not None)
         and in_order(groups, sharing=True)
     )
     task_rows = _task_rows(spark, sum(group.rows for group in groups)) if in_turn else TASK_ROWS
