@@ -37,7 +37,7 @@ GENERATED = {
     Size.TINY: (2_000, 4_000),
 }
 WINDOWS = (100, 200, 400, 800)
-COUNTS = range(2, 7)
+COUNTS = (2, 3, 4, 5, 6)
 LETTERS = "ABCDEF"
 BATCH = 1 << 17
 Measured = tuple[dict[str, Any], Samples]
@@ -88,7 +88,7 @@ def _figure_15(size: Size) -> list[Figure]:
     codes = np.array([types.index(name) for name in names.to_pylist()])
     wanted = np.array([[types.index(name) for name in sequence] for sequence in sequences])
     points = []
-    for window in WINDOWS:
+    for window in WINDOWS[: _most(size)]:
         texts = [query_for(p, f"WITHIN {window} s SLIDE {window} s") for p in patterns]
         bounds = np.append(np.arange(0, len(codes), window), len(codes))
         built = {
@@ -119,12 +119,12 @@ def _figure_15(size: Size) -> list[Figure]:
 
 
 def _figure_16(size: Size) -> list[Figure]:
-    points = []
+    points, counts = [], COUNTS[: _most(size)]
     for panel, make, queries, lengths in (
-        ("16a: prefix of 3: queries", prefixes, COUNTS, (3,)),
-        ("16b: 3 queries: types of the prefix", prefixes, (3,), COUNTS),
-        ("16c: 3 queries: types of the infix", infixes, (3,), COUNTS),
-        ("16d: infix of 3: queries", infixes, COUNTS, (3,)),
+        ("16a: prefix of 3: queries", prefixes, counts, (3,)),
+        ("16b: 3 queries: types of the prefix", prefixes, (3,), counts),
+        ("16c: 3 queries: types of the infix", infixes, (3,), counts),
+        ("16d: infix of 3: queries", infixes, counts, (3,)),
     ):
         for count in queries:
             for length in lengths:
@@ -137,6 +137,11 @@ def _figure_16(size: Size) -> list[Figure]:
                     seconds = turns[f"aggregation, {name}"]
                     points.append(_point(panel, who, x, seconds, len(events)))
     return _told(points, "Figure {panel} {x}")
+
+
+def _most(size: Size) -> int:
+    """Points of a panel."""
+    return 2 if size is Size.TINY else 5
 
 
 def _point(panel: str, who: str, x: int, seconds: Samples, events: int) -> Measured:

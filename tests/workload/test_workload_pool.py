@@ -13,9 +13,9 @@ from trendloom.testing.compare import group_columns
 from trendloom.workloads import sharing
 from trendloom.workloads.sharing import MODES, share
 
-WORKLOADS = 45 * TIMES
+WORKLOADS = 40 * TIMES
 EACH_ON = 3
-"""Streams. In all three modes, six parts of so many workloads are 2,430 cases."""
+"""Streams. In all three modes, six parts of so many workloads are 2,160 cases."""
 
 
 @pytest.mark.parametrize("part", range(6))
