@@ -31,8 +31,8 @@ KEYS = (1_000, 100_000)
 TURNS = {Size.FULL: 2, Size.QUICK: 2, Size.TINY: 1}
 
 DIRECT = (
-    "of a task's 2 M rows, some 90 ms are reading Parquet, 100 DuckDB's projection, 100 the sort"
-    " by key, 100 the maps; reading and summing alone take 130"
+    "in a worker most of it is reading Parquet, which both pay; then come the sums themselves, by"
+    " key, and the multiplication of one map per task and key"
 )
 CAUSES = {
     "direct to read and sum": DIRECT,
@@ -40,7 +40,7 @@ CAUSES = {
     "best by hand to direct": DIRECT,
     "best by hand to combine": "most of it is Spark's scan, which both pay",
 }
-"""Measured inside of a task, one run on an AMD EPYC."""
+"""By the processor's time inside of a task, on an AMD EPYC."""
 
 
 def run(size: Size) -> list[Figure]:

@@ -111,10 +111,10 @@ def test_the_direct_plan_through_row_groups_that_share_time_points(
     spark: SparkSession, tmp_path: Path, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tasks of several row groups, which they go through one by one."""
-    monkeypatch.setattr(batch, "TASK_ROWS", 12)
+    monkeypatch.setattr(batch, "TASK_ROWS", 24)
     monkeypatch.setattr(sources, "PIECE_ROWS", 4)
     chance = random.Random(3)
-    # A task of 12 rows ends with the last of 3 simultaneous events; row groups do not.
+    # A task of 24 rows ends with the last of 3 simultaneous events; row groups do not.
     events = [
         {"time": n // 3, "type": chance.choice("AB"), "k": chance.choice("uv"), "y": n / 4}
         for n in range(72)
