@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
     from benchmarks.curves import Counting
 
-LIMIT = {Size.FULL: 4.0, Size.QUICK: 1.0, Size.TINY: 0.5}
+LIMIT = {Size.FULL: 1.5, Size.QUICK: 0.5, Size.TINY: 0.5}
 """Seconds."""
 MINUTES = 2
 EVENTS = {
-    Size.FULL: (20, 100, 1_000, 5_000, 10_000, 20_000),
+    Size.FULL: (20, 100, 1_000, 4_000, 10_000, 20_000),
     Size.QUICK: (20, 100, 1_000, 5_000),
     Size.TINY: (20, 60),
 }
 """Per minute."""
 QUERIES = {Size.FULL: (5, 10, 15, 20, 25), Size.QUICK: (5, 15, 25), Size.TINY: (2, 3)}
 MANY = {Size.FULL: (20, 40, 60, 80, 100), Size.QUICK: (20, 60, 100), Size.TINY: (4, 6)}
-USUAL = {Size.FULL: 10_000, Size.QUICK: 2_000, Size.TINY: 60}
+USUAL = {Size.FULL: 4_000, Size.QUICK: 2_000, Size.TINY: 60}
 REAL_EVENTS = {
     Size.FULL: (200, 1_000, 5_000, 10_000),
     Size.QUICK: (200, 1_000, 5_000),
@@ -229,7 +229,7 @@ def _operand(ours: Contest, name: str) -> np.ndarray:
 
 
 def _table(events: int) -> pa.Table:
-    burst = float(np.clip(events / 20, 2, 120))
+    burst = float(np.clip(events / 100, 2, 120))
     rides = generate("ridesharing", events * MINUTES, burst=burst, travel=0.6, keys=1)
     return _timed(rides.drop_columns(["ts"]), events)
 
