@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 X, T, Y = 1, 2, 3
-MOST_BUILT = 24
-"""T events after an X: with more, trends and beginnings of trends are not built in any limit."""
+MOST_STEPS = 200_000_000
+"""Of building the trends of one window: as long as a limit is, or longer."""
 
 
 def each(
@@ -101,14 +101,15 @@ def sharon(roles: Any, values: Any) -> Any:  # noqa: ARG001
 
 def two_step(roles: NDArray[np.int8], values: NDArray[np.float64]) -> tuple[float, int]:  # noqa: ARG001
     """Builds every trend, then counts them (MCEP without what it shares between queries)."""
-    starts = np.flatnonzero(roles == X)
-    if len(starts) and np.count_nonzero(roles[starts[0] :] == T) > MOST_BUILT:
+    found = _build(roles, MOST_STEPS)
+    if found < 0:
         raise Stopped
-    return float(_build(roles)), 0
+    return float(found), 0
 
 
 @njit(cache=True)
-def _build(roles: Any) -> Any:
+def _build(roles: Any, steps: Any) -> Any:
+    """-1 if it takes more steps."""
     trend = np.empty(len(roles) + 1, np.int64)
     done = 0
     for start in range(len(roles)):
@@ -117,6 +118,9 @@ def _build(roles: Any) -> Any:
         depth, at = 0, start + 1
         trend[0] = start
         while True:
+            steps -= 1
+            if steps < 0:
+                return -1
             if at < len(roles):
                 if roles[at] == T:
                     depth += 1
