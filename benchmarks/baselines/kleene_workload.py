@@ -6,7 +6,6 @@ returns the logarithm of the count for one query and window. All events have dif
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 X, T, Y = 1, 2, 3
-MOST_TRENDS = 28
-"""Logarithm: more of them are not built in any limit used here."""
+MOST_STEPS = 200_000_000
+"""Of building the trends of one window: as long as a limit is, or longer."""
 
 
 def each(
@@ -50,7 +49,7 @@ def greta(roles: Any, values: Any) -> Any:
     """GRETA: every event visits all events that may come before it. Quadratic."""
     rising = len(values) > 0
     count = np.zeros(len(roles))
-    starts, unit, done, exponent = 0.0, 1.0, 0.0, 0
+    starts, unit, done, exponent, finished = 0.0, 1.0, 0.0, 0, 0
     for event in range(len(roles)):
         role = roles[event]
         if role == X:
@@ -63,19 +62,22 @@ def greta(roles: Any, values: Any) -> Any:
             count[event] = total
             if total > RADIX:
                 count *= SHRINK
-                starts, unit, done = starts * SHRINK, unit * SHRINK, done * SHRINK
+                starts, unit = starts * SHRINK, unit * SHRINK
                 exponent += 1
         elif role == Y:
+            # What was done long before has an exponent of its own: much may follow no Y.
+            while finished < exponent:
+                done, finished = done * SHRINK, finished + 1
             for before in range(event):
                 done += count[before]
-    return done, exponent
+    return done, finished
 
 
 @njit(cache=True)
 def sharon(roles: Any, values: Any) -> Any:  # noqa: ARG001
     """SHARON, E+ flattened to all lengths (HAMLET §5.1): a counter for each. Quadratic."""
     length = np.zeros(len(roles) + 1)
-    unit, done, exponent, longest = 1.0, 0.0, 0, 0
+    unit, done, exponent, finished, longest = 1.0, 0.0, 0, 0, 0
     for role in roles:
         if role == X:
             length[0] += unit
@@ -87,24 +89,27 @@ def sharon(roles: Any, values: Any) -> Any:  # noqa: ARG001
                 most = max(most, length[k])
             if most > RADIX:
                 length *= SHRINK
-                unit, done = unit * SHRINK, done * SHRINK
+                unit *= SHRINK
                 exponent += 1
         elif role == Y:
+            while finished < exponent:
+                done, finished = done * SHRINK, finished + 1
             for k in range(1, longest + 1):
                 done += length[k]
-    return done, exponent
+    return done, finished
 
 
-def two_step(roles: NDArray[np.int8], values: NDArray[np.float64]) -> tuple[float, int]:
+def two_step(roles: NDArray[np.int8], values: NDArray[np.float64]) -> tuple[float, int]:  # noqa: ARG001
     """Builds every trend, then counts them (MCEP without what it shares between queries)."""
-    count, exponent = greta(roles, values)
-    if exponent or (count > 0 and math.log2(count) > MOST_TRENDS):
+    found = _build(roles, MOST_STEPS)
+    if found < 0:
         raise Stopped
-    return float(_build(roles)), 0
+    return float(found), 0
 
 
 @njit(cache=True)
-def _build(roles: Any) -> Any:
+def _build(roles: Any, steps: Any) -> Any:
+    """-1 if it takes more steps."""
     trend = np.empty(len(roles) + 1, np.int64)
     done = 0
     for start in range(len(roles)):
@@ -113,6 +118,9 @@ def _build(roles: Any) -> Any:
         depth, at = 0, start + 1
         trend[0] = start
         while True:
+            steps -= 1
+            if steps < 0:
+                return -1
             if at < len(roles):
                 if roles[at] == T:
                     depth += 1
