@@ -59,14 +59,20 @@ def draw_sketch(sketch: Sketch, title: str | None = None) -> alt.TopLevelMixin:
 
 
 def _heights(sketch: Sketch) -> list[float]:
-    """Simultaneous nodes around the middle."""
+    """Simultaneous nodes around the middle; where edges pass over time points, points are shifted
+    up and down in turn, so that an edge does not run through the nodes between.
+    """
     at_point: dict[int, list[int]] = {}
     for node, point in enumerate(sketch.graph.point.tolist()):
         at_point.setdefault(point, []).append(node)
+    place = {node: k for k, nodes in enumerate(at_point.values()) for node in nodes}
+    is_long = any(place[node] > place[before] + 1 for before, node in edges_of(sketch.graph))
+    apart = 2.0 if is_long else 1.0
     heights = [0.0] * len(sketch.graph)
-    for nodes in at_point.values():
-        for k, node in enumerate(nodes):
-            heights[node] = (len(nodes) - 1) / 2 - k
+    for k, nodes in enumerate(at_point.values()):
+        shift = 0.6 * (k % 3 - 1) if is_long else 0.0
+        for number, node in enumerate(nodes):
+            heights[node] = apart * ((len(nodes) - 1) / 2 - number) + shift
     return heights
 
 
