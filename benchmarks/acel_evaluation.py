@@ -51,8 +51,8 @@ FORMULAS = {
     "FILTER a[increasing(price)] FILTER a[volume > 1000]) FILTER Y[n > 2])",
 }
 REGISTERS = {
-    "aggregates in a Kleene": "PROJECT[Y](AGG[Y(n = COUNT(X.h))]((AGG[X(h = MAX(a.price))]"
-    "(Stock AS a : Stock AS a) FILTER X[h > 100]):+) FILTER Y[n > 2])",
+    "aggregates in a Kleene": "PROJECT[Y](AGG[Y(n = COUNT(X.h))]((AGG[X(h = SUM(a.volume))]"
+    "(Stock AS a : Stock AS a) FILTER X[h > 9000]):+))",
 }
 """What no kernel runs: these get fewer events."""
 

@@ -85,6 +85,7 @@ def test_a_complex_event_for_every_trend(case: ListingCase) -> None:
 PIECES = ["A", "A+", "B", "SEQ(A, B?)", "(SEQ(A, C))+", "A OR B", "(A OR B)+", "C{1,2}", "B*"]
 GUARDED = ["C", "D", "SEQ(C, D)", "C OR D", "C+", "SEQ(D, B?, C)"]
 WHERE = ["", "A.x > 0", "C.x > 0 AND D.x > 1", "LENGTH(*) >= 2", "D.x IS NOT NULL"]
+WHERE += ["A.x < NEXT(A).x", "A.x > NEXT(A).x AND B.x > 0"]
 LETTERS = {word: {"x": NUMBER} for word in TYPES}
 
 OTHERS = str.maketrans("ABC", "BCD")
@@ -187,13 +188,19 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
         ),
         (
             "PATTERN SEQ(A, NOT C, B) WHERE C.x > 1",
-            "PROJECT[A, B](A : (PROJECT[skipped]((A OR C FILTER C[NOT x > 1 OR x IS NULL] OR B) "
-            "AS skipped):+ : B OR B))",
+            "PROJECT[A, B]((A : PROJECT[skipped]((A OR C FILTER C[NOT x > 1 OR x IS NULL] OR B) "
+            "AS skipped):+ OR A) : B)",
         ),
         ("PATTERN SEQ(A X, NOT C, B) SEMANTICS contiguous", "PROJECT[X, B](A AS X : B)"),
         (
             "PATTERN SEQ(A X+, B) SEMANTICS skip-till-next-match",
-            "PROJECT[X, B](A AS X : (B OR A AS X:+ : B))",
+            "PROJECT[X, B](A AS X:+ : (A AS X : B) OR A AS X : B)",
+        ),
+        (
+            "PATTERN S+ WHERE S.p < NEXT(S).p SEMANTICS skip-till-next-match",
+            'PROJECT[S](((S OR PROJECT[S](AGG["left out"(own = MAX(S.p), best = MAX(failing.p))]'
+            '(S : PROJECT[failing](S AS failing):+) FILTER "left out"[best <= own OR best IS NULL '
+            "OR own IS NULL])):+ : S OR S) FILTER S[increasing(p)])",
         ),
         (
             "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
@@ -215,7 +222,7 @@ def test_translations(query: str, formula: str) -> None:
         ("RETURN COUNT(*) PATTERN A AND B SEMANTICS contiguous", "AND under contiguous says what"),
         ("RETURN COUNT(*) PATTERN A AND B WHERE [k]", "The trends of a pair may be of different"),
         (
-            "PATTERN S+ WHERE S.p < NEXT(S).p SEMANTICS skip-till-next-match",
+            "PATTERN S+ WHERE S.p = NEXT(S).p SEMANTICS skip-till-next-match",
             "Which event is next depends on this comparison",
         ),
         ("PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x", "This compares two events of which one may"),

@@ -370,6 +370,8 @@ def test_runs_that_compare_neighbours(
         *((text, True) for text in ORDERED[:7]),
         ("PROJECT[B](A+ FILTER A[increasing(x)] ; B)", False),  # any earlier A may be the last
         ("A+ FILTER A[increasing(w)]", False),
+        # Too many classes of events.
+        (" ; ".join(f"A FILTER A[x > {k}]+ FILTER A[increasing(x)]" for k in range(13)), False),
         ("AGG[Y(s = SUM(A.x))](A)+ FILTER Y[increasing(s)]", False),
     ],
 )

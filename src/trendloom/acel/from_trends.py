@@ -21,6 +21,7 @@ from trendloom.acel.bridge.asked import Asked
 from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
 from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
+from trendloom.acel.bridge.orders import refuse_order
 from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
 from trendloom.acel.bridge.shuffles import shuffled
@@ -86,15 +87,10 @@ def _pattern(asked: Asked) -> tuple[n.Formula, bool, bool]:
     if guards:
         refuse_outer_guards(asked, pattern)
     if semantics is t.Semantics.NEXT:
-        pairs = (*asked.conditions.adjacent, *asked.conditions.correlated)
-        if pairs:
-            asked.refuse(
-                "Which event is next depends on this comparison with an earlier one, so that what "
-                "is left out would have to be compared with it too",
-                pairs[0].place,
-                "Use skip-till-any-match or contiguous.",
-            )
-        alone = None if guards else by_next(asked, pattern)
+        if asked.conditions.correlated:
+            refuse_order(asked, asked.conditions.correlated[0])
+        plain = not guards and not asked.conditions.adjacent
+        alone = by_next(asked, pattern) if plain else None
         if alone is not None:
             return alone, False, False
         return by_steps(asked, pattern), True, True

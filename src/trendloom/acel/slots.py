@@ -10,7 +10,7 @@ slots, so a state has moves for every outcome of its tests.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from trendloom.acel import acea
@@ -150,7 +150,9 @@ class Slots:
 
     def explore(self) -> bool:
         """Meets every state once; False if there are too many."""
-        masks = list(_masks(self.letters))
+        masks = list(islice(_masks(self.letters), MOST_STEPS + 1))
+        if len(masks) > MOST_STEPS:
+            return False
         done, taken = 0, 0
         try:
             while done < len(self.states):

@@ -70,6 +70,8 @@ class Gaps:
     exits: tuple[tuple[Letter, Guards], ...]
     to_next: bool
     """Whether the first that may come is the one that comes."""
+    ordered: Letter | None = None
+    """Not among the exits: what of it is left out is put into the variable `failing`."""
 
     def way(self, guards: Guards) -> Way:
         """What may lie before an event with these guards; `EMPTY` is in it: nothing need to."""
@@ -112,6 +114,8 @@ class Gaps:
     def _letters(self, deciding: Iterable[int]) -> Iterator[Letter]:
         if self.to_next:
             yield from (letter for letter, _ in self.exits)
+        if self.ordered is not None:
+            yield self.ordered
         yield from chain.from_iterable(self.negated[k].letters for k in deciding)
 
     def _classes(self, known: list[Letter]) -> Iterator[Class]:
@@ -130,6 +134,20 @@ class Gaps:
 
     def _event(self, events: set[Class], known: list[Letter]) -> n.Formula:
         """Any event of these classes."""
+        watched = {event for event in events if self.ordered in event[1]}
+        made = []
+        if others := events - watched:
+            either = self._either(others, known)
+            # A type whose name is a variable's must not put what is left out into it.
+            if set(self.asked.variables) & {word for word, _ in others}:
+                either = n.Project(n.As(either, self._own("skipped")), (self._own("skipped"),))
+            made.append(either)
+        if watched:
+            either = n.As(self._either(watched, known), self.failing)
+            made.append(n.Project(either, (self.failing,)))
+        return reduce(n.Or, made)
+
+    def _either(self, events: set[Class], known: list[Letter]) -> n.Formula:
         made: list[n.Formula] = []
         for word in self.asked.types:
             asking = [letter for letter in known if letter[0] == word and letter[1]]
@@ -140,15 +158,14 @@ class Gaps:
             if len(mine) < 2 ** len(asking):
                 one = n.Filter(one, word, _union(mine, asking))
             made.append(one)
-        either = reduce(n.Or, made)
-        if not set(self.asked.variables) & {word for word, _ in events}:
-            return either
-        # A type whose name is a variable's must not put what is left out into it.
-        skipped = self._skipped()
-        return n.Project(n.As(either, skipped), (skipped,))
+        return reduce(n.Or, made)
 
-    def _skipped(self) -> str:
-        name = "skipped"
+    @property
+    def failing(self) -> str:
+        return self._own("failing")
+
+    def _own(self, name: str) -> str:
+        """A name that neither a variable nor a type has."""
         while name in (*self.asked.variables, *self.asked.types):
             name += "_"
         return name

@@ -2,7 +2,8 @@
 
 1. The positions of the pattern are states (Glushkov); for skip-till-next-match sets of positions
    that one word reaches, because all of them decide what is next.
-2. A step is a gap (`gaps`) and an event, joined by `:`.
+2. A step is an event and the gap behind it (`gaps`), joined by `:`. Where an order decides what is
+   next, events that fail it are left out too, and an AGG over event and gap says that they fail.
 3. The automaton becomes a formula (`elimination`).
 """
 
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
 from trendloom.acel.bridge.gaps import Gaps, Negated, letters_of
+from trendloom.acel.bridge.orders import order_after, refuse_order
 from trendloom.language import nodes as t
 from trendloom.pattern.guards import FREE, NEVER, either
 from trendloom.pattern.positions import Positions
@@ -51,8 +53,10 @@ def by_steps(asked: Asked, pattern: t.Pattern) -> n.Formula:
     labels = positions.labels
     negated = tuple(Negated(body, letters) for body in positions.negated)
     to_next = asked.query.semantics is t.Semantics.NEXT
+    joined = Elimination(contiguous=True)
     edges: dict[tuple[object, object], Way] = {}
     pending: list[States] = []
+    seen: set[States] = set()
 
     def step(source: object, states: States, way: Way) -> None:
         if states not in seen:
@@ -60,19 +64,27 @@ def by_steps(asked: Asked, pattern: t.Pattern) -> n.Formula:
             pending.append(states)
         edges[source, states] = way
 
-    seen: set[States] = set()
-    for name, reached in _by_label(dict.fromkeys(positions.whole.first, FREE), labels, to_next):
-        step("start", frozenset(reached), Way.of(asked.event(events[name])))
+    for _, reached in _by_label(dict.fromkeys(positions.whole.first, FREE), labels, to_next):
+        step("start", frozenset(reached), EMPTY)
     while pending:
         states = pending.pop()
+        own = labels[min(states)]
+        event = Way.of(asked.event(events[own]))
         if any(p in positions.whole.last for p in states):
-            edges[states, "end"] = EMPTY
+            edges[states, "end"] = event
         following: dict[int, Guards] = {}
         for (p, q), guards in positions.follow.items():
             if p in states:
                 following[q] = either(following.get(q, NEVER), guards)
-        exits = tuple((letters[labels[q]], guards) for q, guards in following.items())
-        gaps = Gaps(asked, negated, exits, to_next)
+        order = order_after(asked, own, {labels[q] for q in following}) if to_next else None
+        exits = tuple(
+            (letters[labels[q]], guards)
+            for q, guards in following.items()
+            if order is None or labels[q] != own
+        )
+        if order is not None and any(guards != FREE for guards in following.values()):
+            refuse_order(asked, order.pair)
+        gaps = Gaps(asked, negated, exits, to_next, None if order is None else letters[own])
         for name, reached in _by_label(following, labels, to_next):
             if len(set(reached.values())) > 1:
                 asked.refuse(
@@ -81,9 +93,13 @@ def by_steps(asked: Asked, pattern: t.Pattern) -> n.Formula:
                     "Give the branches of OR different variables.",
                 )
             gap = gaps.way(next(iter(reached.values())))
-            event = Way.of(asked.event(events[name]))
-            step(states, frozenset(reached), Elimination(contiguous=True).then(gap, event))
-    return Elimination(contiguous=True).formula(edges, "start", "end")
+            way = joined.then(event, gap)
+            if order is not None and gap.formula is not None:
+                far = joined.then(event, gap._replace(empty=False))
+                assert far.formula is not None
+                way = joined.either(event, Way.of(order.failed(far.formula, gaps.failing)))
+            step(states, frozenset(reached), way)
+    return joined.formula(edges, "start", "end")
 
 
 def _by_label(
