@@ -35,7 +35,7 @@ from trendloom.hosts.spark.rowgroups import (
     task_ranges,
 )
 from trendloom.hosts.spark.schema import struct_of
-from trendloom.hosts.spark.session import check_overflow, is_dataframe, session_of
+from trendloom.hosts.spark.session import check_overflow, is_dataframe, local_cores, session_of
 from trendloom.hosts.spark.sources import (
     Source,
     read_batches,
@@ -157,11 +157,8 @@ def _from_files(
 
 def _task_rows(spark: SparkSession, rows: int) -> int:
     """Two tasks per core, if they are neither small nor long: fewer tasks have fewer maps."""
-    from pyspark.errors import PySparkException
-
-    try:
-        cores = spark.sparkContext.defaultParallelism
-    except PySparkException:  # A Connect server does not tell.
+    cores = local_cores(spark)
+    if cores is None:
         return TASK_ROWS
     return max(TASK_ROWS, min(MOST_ROWS, -(-rows // (2 * cores))))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from trendloom.errors import InputError, MissingExtraError
@@ -14,6 +16,7 @@ OLDEST = (4, 1)
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STORE = "spark.sql.streaming.stateStore.providerClass"
 ANSI = "spark.sql.ansi.enabled"
+LOCAL = r"local(?:\[(\d+|\*)(?:, *\d+)?\])?"
 
 
 def is_dataframe(events: object) -> TypeGuard[DataFrame]:
@@ -55,6 +58,14 @@ def check_version(version: str) -> None:
             remedy="Upgrade Spark (pip install 'trendloom[spark]' brings one that is known to "
             "work), or use the local host.",
         )
+
+
+def local_cores(spark: SparkSession) -> int | None:
+    """Of a master inside the driver; a cluster may have any number, and more tomorrow."""
+    master = re.fullmatch(LOCAL, spark.conf.get("spark.master", "") or "")
+    if master is None:
+        return None
+    return os.cpu_count() if master[1] == "*" else int(master[1] or 1)
 
 
 def check_state_store(spark: SparkSession) -> None:
