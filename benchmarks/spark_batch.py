@@ -31,8 +31,8 @@ KEYS = (1_000, 100_000)
 TURNS = {Size.FULL: 2, Size.QUICK: 2, Size.TINY: 1}
 
 DIRECT = (
-    "in a worker most of it is reading Parquet, which both pay; then come the sums themselves, by"
-    " key, and the multiplication of one map per task and key"
+    "of 2 M rows of 1,000 keys, some 100 ms are reading Parquet, 15 the projection, 150 the maps,"
+    " 20 their product; reading and summing alone take 130 to 170"
 )
 CAUSES = {
     "direct to read and sum": DIRECT,
@@ -40,7 +40,7 @@ CAUSES = {
     "best by hand to direct": DIRECT,
     "best by hand to combine": "most of it is Spark's scan, which both pay",
 }
-"""By the processor's time inside of a task, on an AMD EPYC."""
+"""Processor time inside of a task, two runs on an AMD EPYC with many other tasks."""
 
 
 def run(size: Size) -> list[Figure]:
