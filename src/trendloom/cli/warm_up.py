@@ -31,6 +31,8 @@ OVERLAPPING = (
 SHARDED = (
     "RETURN x, COUNT(*), VARIANCE(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 2 s SLIDE 1 s",
     "RETURN k, COUNT(*), MAX(A.x) PATTERN SEQ(A, B) GROUP-BY k WITHIN 2 s SLIDE 1 s",
+    "RETURN x, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) GROUP-BY x WITHIN 8 s SLIDE 8 s",
+    "RETURN k, COUNT(*) PATTERN SEQ(A, B) GROUP-BY k WITHIN 8 s SLIDE 8 s",
 )
 LISTED = (
     "PATTERN SEQ(A{1,2}, NOT B, A+)",
@@ -116,6 +118,7 @@ def _as_workers_do(text: str) -> None:
     from trendloom.engine.setting import Setting
     from trendloom.engine.shards import shard_numbers, split
     from trendloom.engine.sort import sort_events
+    from trendloom.engine.strewn import reduce_events
     from trendloom.hosts.scan.project import Projector
     from trendloom.hosts.scan.reading import Reading
 
@@ -128,6 +131,7 @@ def _as_workers_do(text: str) -> None:
     split(scan, shard_numbers([scan.column("p0")], 2), 2)
     product = Product(setting)
     product.add(make_maps(setting, sort_events(scan, 1)))
+    product.add(reduce_events(setting, scan.sort_by("time")))
     product.finish()
     live = Live(setting)
     live.advance(scan, None)
