@@ -42,7 +42,7 @@ def test_batch_plans(
         pq.write_table(arrow_events(case.events), path, row_group_size=2)
         return tl.spark.run(tl.query(case.query), str(path), connect, **options(case))
 
-    folds = [case for case in drawn(cases(**FOLD), 24) if can_combine(case)]
+    folds = [case for case in drawn(cases(**FOLD), 36) if can_combine(case)]
     others = [case for case in drawn(cases(timestamps=None), 16) if is_spark_case(case)]
     assert len(folds) >= 8
     check_all(folds, combined)
