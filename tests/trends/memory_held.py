@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import trendloom as tl
@@ -29,13 +30,18 @@ def mark() -> int:
 
 
 def events(kind: str) -> tuple[pa.Table, str, list[str]]:
-    """3^11 trends of 11 events, or windows of few trends whose events are long."""
+    """3^11 trends of 11 events, or windows of few trends: of long events, or out of order."""
+    if kind == "shuffled":
+        numbers = np.random.default_rng(1).permutation(200_000)
+        source = numbers % 50_000
+        table = pa.table({"ts": numbers, "src": source, "dst": source + 7})
+        return table, f"{QUERY} WITHIN 600 s SLIDE 600 s", []
     if kind == "windows":
         rows = 20_000
-        numbers = list(range(rows))
+        numbers = np.arange(rows)
         text = [f"{k} {'y' * 1_000}" for k in numbers]
-        source = [k % 1_000 for k in numbers]
-        table = pa.table({"ts": numbers, "src": source, "dst": [s + 7 for s in source], "a": text})
+        source = numbers % 1_000
+        table = pa.table({"ts": numbers, "src": source, "dst": source + 7, "a": text})
         return table, f"{QUERY} WITHIN 600 s SLIDE 300 s", ["a"]
     layer = [k // 3 for k in range(3 * LAYERS)]
     columns: dict[str, Any] = {"ts": layer, "src": layer, "dst": [k + 1 for k in layer]}

@@ -75,7 +75,7 @@ def list_local(
         raise
 
     def arranged() -> Batches:
-        rows, order = known_order(scanned)
+        rows, order = known_order(scanned, wanted.memory // 6)
         listing.happened.order = order.value
         return rows
 

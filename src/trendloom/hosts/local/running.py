@@ -35,6 +35,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 FEW = BATCH_ROWS
 """Rows that are sorted in memory: one batch. Of more, DuckDB's sort on all cores was as fast."""
+ROOM = 1 << 30
+"""And bytes, of rows that are long."""
 
 
 def run_batches(
@@ -76,11 +78,11 @@ def in_order(make: Making[T], batches: Batches, progress: Progress | None) -> tu
     return attempt.run.finish(), attempt.order or Order.AS_READ
 
 
-def known_order(batches: Batches) -> tuple[Batches, Order]:
+def known_order(batches: Batches, room: int = ROOM) -> tuple[Batches, Order]:
     """The same rows in order, for listings: what has been handed out cannot be taken back.
 
     So all rows are looked at before, until one is out of order, and then read once more. Of few
-    rows nothing is read twice.
+    rows, that take no more than `room` bytes, nothing is read twice.
     """
     keys = len(batches.partition_types)
     watch = Watch(batches.schema, keys)
@@ -90,7 +92,10 @@ def known_order(batches: Batches) -> tuple[Batches, Order]:
         watch.see(batch)
         if few:
             held.append(batch)
-        elif not watch.by_key:
+            room -= batch.nbytes
+            if room < 0:
+                few, held = False, []
+        if not few and not watch.by_key:
             return batches.again(sort=True), Order.BY_DUCKDB
     if not few:
         return batches.again(sort=False), Order.AS_READ
