@@ -18,6 +18,7 @@ from trendloom.engine.layout import Numbers
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.reading import Reading
 from trendloom.testing import naive
 from trendloom.workloads.running import Columns, GroupRun
 from trendloom.workloads.scan import SharedScan
@@ -167,9 +168,8 @@ def _scan(partition: tuple[str, ...]) -> SharedScan:
 
 @cache
 def _scanned(stream: int, partition: tuple[str, ...]) -> tuple[list[pa.RecordBatch], Columns, Any]:
-    words = {"type": "type", "event_type": None, "tick": "s", "tiebreak": None, "bad_rows": "error"}
     with open_events(streams()[stream][1]) as source:
-        begun = begin_scan(source, _scan(partition).scan, time="time", **words)
+        begun = begin_scan(source, _scan(partition).scan, Reading("time", "type"))
         assert begun is not None
         batches, axis = begun
         with batches:
@@ -186,8 +186,8 @@ def run_shared(sharing: Sharing, stream: int) -> dict[str, list[dict[str, Any]]]
         running = GroupRun(group, columns)
         for batch in batches:
             running.push(batch)
-        tables = running.tables()
-        assert not running.again
-        for name, table in tables.items():
+        finished = running.finish()
+        assert not finished.again
+        for name, table in finished.tables.items():
             found[name] = dressed(group.plans[name], table, axis).to_pylist()
     return found
