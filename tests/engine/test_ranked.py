@@ -11,6 +11,7 @@ import trendloom as tl
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.router import Router
 from trendloom.errors import NumberError
+from trendloom.kernels.forest import SPREAD
 from trendloom.kernels.prefix import (
     WIDE,
     add_checked,
@@ -21,7 +22,6 @@ from trendloom.kernels.prefix import (
     before_scaled,
     blocks_needed,
 )
-from trendloom.kernels.ranked import SPREAD
 from trendloom.testing import same_rows
 
 OPERATORS = ("<", "<=", ">", ">=", "=", "<>")

@@ -24,7 +24,7 @@ from trendloom.language.nodes import (
     TimeWindow,
     Values,
 )
-from trendloom.plan.lookups import lookups
+from trendloom.plan.lookups import are_paired, lookups
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -47,7 +47,13 @@ def ranks(plan: Plan, part: Part) -> bool:
     """Whether conditions between consecutive events are looked up by value."""
     if plan.semantics is Semantics.ANY and distinct(plan, part):
         return False
-    return plan.semantics is not Semantics.CONTIGUOUS and lookups(part) is not None
+    return lookups(part, plan.semantics) is not None
+
+
+def pairs(plan: Plan, part: Part) -> bool:
+    """Whether two comparisons are looked up together."""
+    found = lookups(part, plan.semantics)
+    return ranks(plan, part) and found is not None and are_paired(found)
 
 
 def steps(plan: Plan, part: Part) -> bool:
