@@ -321,13 +321,9 @@ class Evaluator:
     ) -> Slots | None:
         """None where a sum of integers does not fit: the router adds up fewer at once."""
         masks, ranks = masks[mine.lo : mine.hi], some_ranks(ranks, mine.lo, mine.hi)
-        runs, layout = mine.runs, self.layout
-        arguments = self.part, layout, mine.chunk, masks, runs, self.centres
-        ranked: Ranked | Paired
-        if pairs:
-            ranked = Paired(*arguments, pairs, ranks)
-        else:
-            ranked = Ranked(*arguments, rankings, ranks)
+        runs = mine.runs
+        given = self.part, self.layout, mine.chunk, masks, runs, self.centres
+        ranked = Paired(*given, pairs, ranks) if pairs else Ranked(*given, rankings, ranks)
         if not ranked.fits:
             return None
         columns: dict[Lane, Column] = {}

@@ -35,7 +35,7 @@ from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import Extreme
 from trendloom.kernels.forest import Forest, empty_forest, enter_index, new_forest, read_index
 from trendloom.kernels.halves import Items, middle_of
-from trendloom.kernels.prefix import WIDE, blocks_needed
+from trendloom.kernels.prefix import blocks_needed
 from trendloom.kernels.program import NO_STATE, Ints
 from trendloom.kernels.ranked import Steps
 from trendloom.kernels.ranks import ORDERED, Ranks

@@ -1,7 +1,7 @@
 """Which conditions between consecutive events are lookups by value rather than scans.
 
 `X.a op NEXT(Y).b` asks for the X events before a place in the order of a. Two such comparisons ask
-for those before a place in both of two orders, which skip-till-any-match can tell on a known window.
+for those before a place in each of two orders: skip-till-any-match can tell them in a known window.
 Any number of equalities may stand beside: they only say in which group of events to look. Whatever
 reads one event is a column already (`pairs`), so there may be any arithmetic on either side.
 """
@@ -46,7 +46,7 @@ class Lookup:
 
 
 def lookup_of(code: Code, most: int = 1) -> Lookup | None:
-    """The program as a lookup, if it is one with at most so many comparisons that no equality is."""
+    """The program as a lookup, if it is one with at most so many comparisons beside equalities."""
     found: list[Comparison] = []
     rest = [step for step in code if step[0] is not Op.AND]
     for at in range(0, len(rest), 3):

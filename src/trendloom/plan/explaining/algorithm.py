@@ -5,7 +5,8 @@
 **step**: contiguous trends with conditions between neighbours, which the rows alone decide: a fold,
 and a route where events are simultaneous.
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
-skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
+skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers,
+and with two comparisons on a step too.
 **route**: everything else, and `numbers="exact"`.
 """
 
