@@ -12,6 +12,7 @@ import trendloom as tl
 from trendloom.engine import dominance
 from trendloom.errors import NumberError
 from trendloom.kernels import dominance as kernels
+from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,15 @@ def test_what_remains_a_scan(
     monkeypatch.setattr(dominance, "sum_by_two_values", None)
     text = f"RETURN COUNT(*) PATTERN A+ SEMANTICS {semantics} WHERE {where}"
     assert tl.run(text, events(60, 3, ties=0.0), time="time", type="type", numbers=numbers).rows()
+
+
+def test_short_windows_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    where = "A.x > NEXT(A).x AND A.y <= NEXT(A).y"
+    text = f"RETURN {VALUES} PATTERN A+ WHERE {where} WITHIN 16 EVENTS SLIDE 16 EVENTS"
+    rows = [row | {"type": "A"} for row in events(100, 4)]
+    scanned = tl.run(text, rows, time="time", type="type").rows()
+    monkeypatch.setattr(dominance, "SCANNED", 0)
+    assert same_rows(scanned, both_ways(text, rows, monkeypatch), keys=("window_start",)) is None
 
 
 def test_growth(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ def test_two_comparisons(kind: str, few: int, monkeypatch: pytest.MonkeyPatch) -
     """Down to single events, and to a few that are looked at pair by pair."""
     monkeypatch.setattr(Router, "make", no_scan)
     monkeypatch.setattr(dominance, "FEW", few)
+    monkeypatch.setattr(dominance, "SCANNED", 0)
 
     @examples(60)
     @given(cases(query=looked_up(Semantics.ANY, TWO, window_kinds=(kind,)).filter(is_paired)))

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 FEW = 32
 """Events that are summed up pair by pair: to hand over so few costs more than it saves."""
 
+SCANNED = 16
+"""Events of windows that the router is through with before they would be ranked."""
+
+
+def pays(runs: Runs) -> bool:
+    """Whether to rank events for two comparisons costs less than to look at every pair."""
+    return int((runs.hi - runs.lo).max(initial=0)) > SCANNED
+
 
 class Paired:
     """A part's sums over the runs of a chunk, with conditions looked up by two values."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.engine.arrow import read_only
-from trendloom.engine.dominance import Paired
+from trendloom.engine.dominance import Paired, pays
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
@@ -297,8 +297,9 @@ class Evaluator:
             found = lookups(self.part, self.semantics)
             assert found is not None, "every condition is a lookup"
             rankings, pairs = rankings_of(found)
-            # Of the whole chunk: a sum by value is rounded in the order of places.
-            places = rankings, rank(self.part, chunk, masks, rankings)
+            if not pairs or pays(runs):
+                # Of the whole chunk: a sum by value is rounded in the order of places.
+                places = rankings, rank(self.part, chunk, masks, rankings)
         sizes = runs.hi - runs.lo
         shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
         mine = portions(chunk, runs, cut_runs(sizes, shares))
