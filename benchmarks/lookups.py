@@ -99,7 +99,7 @@ def _against_pairs(plan: Plan, size: Size, lookups: Samples) -> Figure:
     """Every pair at `scanned` events, put up to as many events as were looked up."""
     scanned, few = SCANNED[size], EVENTS[size][0]
     batch = _events(np.random.default_rng(3).random(scanned))
-    with _every_pair():
+    with every_pair():
         pairs = take_turns({"pairs": partial(_count, plan, batch)}, 1, warm_up=0)["pairs"]
     slow = pairs.median * (few / scanned) ** 2
     faster = Samples(tuple(slow / value for value in lookups.values))
@@ -109,7 +109,7 @@ def _against_pairs(plan: Plan, size: Size, lookups: Samples) -> Figure:
 
 
 @contextmanager
-def _every_pair() -> Iterator[None]:
+def every_pair() -> Iterator[None]:
     """The engine without lookups."""
     looked_up = Evaluator.ranks
     Evaluator.ranks = property(lambda _: False)  # type: ignore[method-assign, assignment]

@@ -3,72 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looked_up import is_looked_up, looked_up
 
 from against_oracle import compare, examples
 from trendloom.api import query
 from trendloom.engine import ranked
 from trendloom.engine.router import Router
 from trendloom.language import Semantics
-from trendloom.plan.lookups import lookups
-from trendloom.testing.predicates import condition, local
-from trendloom.testing.strategies import Case, cases, patterns, queries
-from trendloom.testing.words import followers
+from trendloom.testing.predicates import condition
+from trendloom.testing.strategies import Case, cases, queries
 
-if TYPE_CHECKING:
-    from trendloom.language.nodes import Query
-
-SIDES = (
-    ("{v}.x", "NEXT({w}).x"),
-    ("{v}.y", "NEXT({w}).y"),
-    ("{v}.x * 2", "NEXT({w}).x + 1"),
-    ("{v}.x", "NEXT({w}).y"),
-    ("{v}.k", "NEXT({w}).k"),
-    ("UPPER({v}.k)", "UPPER(NEXT({w}).k)"),
-)
 ORDERS = ("<", "<=", ">", ">=")
-OPERATORS = ("<", "<=", ">", ">=", "=", "<>")
-
-
-@st.composite
-def looked_up(draw: st.DrawFn, semantics: Semantics, **knobs: Any) -> Query:
-    """One to three steps of the pattern, each with a comparison, an equality, or one of both."""
-    pattern = draw(patterns(allow_negation=False).filter(followers))
-    asked = draw(
-        queries(
-            pattern=st.just(pattern),
-            semantics=(semantics,),
-            allow_negation=False,
-            allow_adjacent=False,
-            allow_anchored=False,
-            allow_distinct=False,
-            **knobs,
-        )
-    )
-    steps = draw(
-        st.lists(st.sampled_from(sorted(followers(pattern))), unique=True, min_size=1, max_size=3)
-    )
-    texts = []
-    for v, w in steps:
-        kinds = draw(st.sampled_from((OPERATORS, OPERATORS, ("=",), None)))
-        for operators in (OPERATORS, ("=",)) if kinds is None else (kinds,):
-            left, right = draw(st.sampled_from(SIDES))
-            op = draw(st.sampled_from(operators))
-            texts.append(f"{left} {op} {right}".format(v=v, w=w))
-    conditions = [condition(text) for text in texts]
-    if draw(st.integers(0, 3)) == 3:
-        conditions.append(draw(local(pattern)))
-    return replace(asked, where=(*asked.where, *conditions))
-
-
-def is_looked_up(asked: Query) -> bool:
-    """Not bound by GROUP-BY V.attr, and a condition is left after LENGTH has cut steps off."""
-    return all(lookups(part) is not None for part in query(asked).plan.parts)
-
 
 SKIPPING = pytest.mark.parametrize(
     "semantics", [Semantics.ANY, Semantics.NEXT], ids=lambda s: s.value

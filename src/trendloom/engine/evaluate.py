@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.engine.arrow import read_only
+from trendloom.engine.dominance import Paired, pays
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.layout import Layout
-    from trendloom.engine.ranks import Ranking
+    from trendloom.engine.ranks import Ranking, RankingPair
     from trendloom.engine.shares import Portion
     from trendloom.engine.windows import Runs
     from trendloom.kernels.ranks import Ranks
@@ -110,7 +111,7 @@ class Evaluator:
         sums = self.layout.exact is None and not self.layout.distinct
         if self.semantics is Semantics.ANY and not sums:
             return False
-        return self.semantics is not Semantics.CONTIGUOUS and lookups(self.part) is not None
+        return lookups(self.part, self.semantics) is not None
 
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs from nothing."""
@@ -293,16 +294,17 @@ class Evaluator:
         """By value where conditions are lookups, else event by event; in as many threads as pay."""
         masks, places = self._masks(chunk), None
         if self.ranks:
-            found = lookups(self.part)
+            found = lookups(self.part, self.semantics)
             assert found is not None, "every condition is a lookup"
-            rankings = rankings_of(found)
-            # Of the whole chunk: a sum by value is rounded in the order of places.
-            places = rankings, rank(self.part, chunk, masks, rankings)
+            rankings, pairs = rankings_of(found)
+            if not pairs or pays(runs):
+                # Of the whole chunk: a sum by value is rounded in the order of places.
+                places = rankings, rank(self.part, chunk, masks, rankings)
         sizes = runs.hi - runs.lo
         shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
         mine = portions(chunk, runs, cut_runs(sizes, shares))
         if places is not None and self.semantics is Semantics.ANY:
-            slots = together([partial(self._rank, masks, *places, one) for one in mine])
+            slots = together([partial(self._rank, masks, *places, pairs, one) for one in mine])
             fitting = [one for one in slots if one is not None]
             if len(fitting) == len(slots):
                 return Slots.join(fitting, [one.numbers for one in mine])
@@ -311,12 +313,18 @@ class Evaluator:
         return Slots.join(routed, [one.numbers for one in mine])
 
     def _rank(
-        self, masks: NDArray[np.uint64], rankings: list[Ranking], ranks: Ranks, mine: Portion
+        self,
+        masks: NDArray[np.uint64],
+        rankings: list[Ranking],
+        ranks: Ranks,
+        pairs: list[RankingPair],
+        mine: Portion,
     ) -> Slots | None:
         """None where a sum of integers does not fit: the router adds up fewer at once."""
         masks, ranks = masks[mine.lo : mine.hi], some_ranks(ranks, mine.lo, mine.hi)
-        runs, arguments = mine.runs, (self.part, self.layout, mine.chunk, masks, mine.runs)
-        ranked = Ranked(*arguments, self.centres, rankings, ranks)
+        runs = mine.runs
+        given = self.part, self.layout, mine.chunk, masks, runs, self.centres
+        ranked = Paired(*given, pairs, ranks) if pairs else Ranked(*given, rankings, ranks)
         if not ranked.fits:
             return None
         columns: dict[Lane, Column] = {}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.inputs import Centre
     from trendloom.engine.layout import Layout
-    from trendloom.engine.ranks import Ranking
+    from trendloom.engine.ranks import Ranking, RankingPair
     from trendloom.engine.windows import Runs
     from trendloom.kernels.ranks import Ranks
     from trendloom.plan.plan import Part
@@ -104,8 +104,10 @@ def _is_dense(ranking: Ranking, ranks: Ranks, runs: Runs) -> bool:
     return ranking.is_of_one_column and every and bool((runs.lo[1:] >= runs.hi[:-1]).all())
 
 
-def compile_steps(part: Part, rankings: Sequence[Ranking], *, consuming: bool = False) -> Steps:
-    """The part's arrows, and an index for every state and order on its way out.
+def compile_steps(
+    part: Part, rankings: Sequence[Ranking | RankingPair], *, consuming: bool = False
+) -> Steps:
+    """The part's arrows, and an index for every state and order, or pair of them, on its way out.
 
     Where steps consume what they extend, those that lead to no trend count too, and a state that
     has indexes has one of all its entries for the arrows without a condition.

@@ -10,6 +10,7 @@ import numpy as np
 from trendloom.engine.columns import pair_columns
 from trendloom.kernels.ranks import EQUAL, GROUPED, LESS, LESS_OR_EQUAL, ORDERED, Ranks, place
 from trendloom.kernels.words import place_words, to_words
+from trendloom.plan.lookups import are_paired
 from trendloom.plan.pairs import Op
 
 if TYPE_CHECKING:
@@ -45,19 +46,44 @@ class Ranking:
         return self.op is not None and same and not self.equalities
 
 
-def rankings_of(lookups: dict[tuple[int, int], Lookup]) -> list[Ranking]:
-    """Not equal is less or greater: two orders."""
-    found = []
-    for (earlier, later), lookup in lookups.items():
-        one = lookup.comparison
-        if one is None:
-            found.append(Ranking(earlier, later, lookup.equalities, None))
-        else:
-            found += [
-                Ranking(earlier, later, lookup.equalities, op, one.left, one.right)
-                for op in ((Op.LT, Op.GT) if one.op is Op.NE else (one.op,))
-            ]
-    return found
+@dataclass(frozen=True, slots=True)
+class RankingPair:
+    """Two of the orders, by number: who is before in both qualifies. One order may be both."""
+
+    earlier: int
+    later: int
+    first: int
+    second: int
+
+
+def rankings_of(
+    lookups: dict[tuple[int, int], Lookup],
+) -> tuple[list[Ranking], list[RankingPair]]:
+    """The orders of all steps, and, where any step has two comparisons, which go together.
+
+    Several orders of a step are alternatives, and so are several pairs.
+    """
+    rankings: list[Ranking] = []
+    pairs = []
+    for step, lookup in lookups.items():
+        sides = []
+        for some in (lookup.comparisons[:1], lookup.comparisons[1:]):
+            orders = _orders(some) if some or not sides else []
+            sides.append(range(len(rankings), len(rankings) + len(orders)))
+            rankings += [Ranking(*step, lookup.equalities, *order) for order in orders]
+        firsts, seconds = sides
+        for first in firsts:
+            pairs += [RankingPair(*step, first, second) for second in seconds or (first,)]
+    return rankings, pairs if are_paired(lookups) else []
+
+
+def _orders(comparisons: tuple[Comparison, ...]) -> list[tuple[Op | None, int, int]]:
+    """Of one comparison or none. Not equal is less or greater: two orders."""
+    return [
+        (op, one.left, one.right)
+        for one in comparisons
+        for op in ((Op.LT, Op.GT) if one.op is Op.NE else (one.op,))
+    ] or [(None, 0, 0)]
 
 
 def rank(part: Part, chunk: Chunk, masks: NDArray[np.uint64], rankings: Sequence[Ranking]) -> Ranks:

@@ -139,7 +139,7 @@ def _count(
     while depth >= 0:
         lo, hi, listed, halves = stack[depth, :4]
         if stack[depth, 5] == 0:
-            middle = hi if hi - lo <= pairs else _middle(order, lo, hi)
+            middle = hi if hi - lo <= pairs else middle_of(order, lo, hi)
             if middle == hi:
                 _pair(order, left, right, lo, hi, m, e)
                 depth -= 1
@@ -168,7 +168,7 @@ def _put(stack: Ints, depth: int, lo: int, hi: int, listed: int, halves: int) ->
 
 
 @kernel
-def _middle(order: Ints, lo: int, hi: int) -> int:
+def middle_of(order: Ints, lo: int, hi: int) -> int:
     """Where the time point in the middle begins, or else ends; `hi` if it is the only one."""
     middle = (lo + hi) >> 1
     at = middle

@@ -1,8 +1,9 @@
 """Which conditions between consecutive events are lookups by value rather than scans.
 
-`X.a op NEXT(Y).b` asks for the X events before a place in the order of a. Any number of equalities
-may stand beside the comparison: they only say in which group of events to look. Whatever reads one
-event is a column already (`pairs`), so there may be any arithmetic on either side.
+`X.a op NEXT(Y).b` asks for the X events before a place in the order of a. Two such comparisons ask
+for those before a place in each of two orders: skip-till-any-match can tell them in a known window.
+Any number of equalities may stand beside: they only say in which group of events to look. Whatever
+reads one event is a column already (`pairs`), so there may be any arithmetic on either side.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trendloom.language.nodes import Semantics
 from trendloom.plan.pairs import FLIPPED, Op
 
 if TYPE_CHECKING:
     from trendloom.plan.pairs import Code
     from trendloom.plan.plan import Part
+
+
+MOST_COMPARISONS = {Semantics.ANY: 2, Semantics.NEXT: 1, Semantics.CONTIGUOUS: 0}
+"""On one step, beside equalities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +34,19 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A conjunction of equalities and at most one other comparison."""
+    """A conjunction of equalities and of few other comparisons."""
 
     equalities: tuple[Comparison, ...]
-    comparison: Comparison | None
+    comparisons: tuple[Comparison, ...]
 
     @property
     def conditions(self) -> tuple[Comparison, ...]:
         """All of them."""
-        return (*self.equalities, *([] if self.comparison is None else [self.comparison]))
+        return (*self.equalities, *self.comparisons)
 
 
-def lookup_of(code: Code) -> Lookup | None:
-    """The program as a lookup, if it is one."""
+def lookup_of(code: Code, most: int = 1) -> Lookup | None:
+    """The program as a lookup, if it is one with at most so many comparisons beside equalities."""
     found: list[Comparison] = []
     rest = [step for step in code if step[0] is not Op.AND]
     for at in range(0, len(rest), 3):
@@ -50,21 +56,28 @@ def lookup_of(code: Code) -> Lookup | None:
             case _:
                 return None
     equalities = tuple(one for one in found if one.op is Op.EQ)
-    others = [one for one in found if one.op is not Op.EQ]
-    return Lookup(equalities, others[0] if others else None) if len(others) <= 1 else None
+    others = tuple(one for one in found if one.op is not Op.EQ)
+    return Lookup(equalities, others) if len(others) <= most else None
 
 
-def lookups(part: Part) -> dict[tuple[int, int], Lookup] | None:
+def lookups(part: Part, semantics: Semantics) -> dict[tuple[int, int], Lookup] | None:
     """(earlier variable, later variable) → lookup; None unless every condition is one.
 
     Guards and bound variables ask more of an entry than its value, so there are no lookups there.
+    Contiguous trends look at neighbours only, whatever the condition.
     """
-    if not part.adjacent or part.automaton.guards or part.bindings:
+    most = MOST_COMPARISONS[semantics]
+    if most == 0 or not part.adjacent or part.automaton.guards or part.bindings:
         return None
     found: dict[tuple[int, int], Lookup] = {}
     for step, program in part.adjacent.items():
-        lookup = lookup_of(part.programs[program])
+        lookup = lookup_of(part.programs[program], most)
         if lookup is None:
             return None
         found[step] = lookup
     return found
+
+
+def are_paired(lookups: dict[tuple[int, int], Lookup]) -> bool:
+    """Whether a step has two comparisons."""
+    return any(len(one.comparisons) == 2 for one in lookups.values())

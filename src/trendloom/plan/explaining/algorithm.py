@@ -5,7 +5,8 @@
 **step**: contiguous trends with conditions between neighbours, which the rows alone decide: a fold,
 and a route where events are simultaneous.
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
-skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers.
+skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers,
+and with two comparisons on a step too.
 **route**: everything else, and `numbers="exact"`.
 """
 
@@ -24,7 +25,7 @@ from trendloom.language.nodes import (
     TimeWindow,
     Values,
 )
-from trendloom.plan.lookups import lookups
+from trendloom.plan.lookups import are_paired, lookups
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -47,7 +48,13 @@ def ranks(plan: Plan, part: Part) -> bool:
     """Whether conditions between consecutive events are looked up by value."""
     if plan.semantics is Semantics.ANY and distinct(plan, part):
         return False
-    return plan.semantics is not Semantics.CONTIGUOUS and lookups(part) is not None
+    return lookups(part, plan.semantics) is not None
+
+
+def pairs(plan: Plan, part: Part) -> bool:
+    """Whether two comparisons are looked up together."""
+    found = lookups(part, plan.semantics)
+    return ranks(plan, part) and found is not None and are_paired(found)
 
 
 def steps(plan: Plan, part: Part) -> bool:

@@ -12,6 +12,7 @@ from trendloom.plan.explaining.algorithm import (
     distinct,
     folds,
     numbers,
+    pairs,
     ranks,
     slides,
     steps,
@@ -26,6 +27,7 @@ BLOCK = 4_096
 """Events per pass of DISTINCT."""
 LINEAR = "linear"
 SORTING = "n log n"
+HALVING = "n log² n"
 QUADRATIC = "quadratic"
 
 
@@ -53,7 +55,9 @@ def growth(plan: Plan, part: Part) -> str:
     anchored = any(binding.kind is BindingKind.ANCHOR for binding in part.bindings)
     if anchored or distinct(plan, part) or (looks_back and not ranks(plan, part)):
         return QUADRATIC
-    return SORTING if looks_back else LINEAR
+    if not looks_back:
+        return LINEAR
+    return HALVING if pairs(plan, part) else SORTING
 
 
 def repetition(plan: Plan, windows_per_event: int | None, vectors: str) -> str | None:
@@ -136,6 +140,8 @@ def _step(plan: Plan, part: Part) -> str:
     if plan.semantics is Semantics.CONTIGUOUS:
         before = "the event" if steps(plan, part) else "the events of the time point"
         return f"{words}, against {before} before: linear"
+    if pairs(plan, part):
+        return f"{words}, two comparisons by halves of time: O(n log² n)"
     if ranks(plan, part):
         return f"{words}, conditions looked up by value: O(n log n)"
     if len(kept) == 1 and kept[0].isalnum():

@@ -149,7 +149,7 @@ class PartFacts:
     arrows_per_event: int
     time: tuple[str, ...]
     growth: str
-    """Of a window's time with its events: linear, n log n, quadratic."""
+    """Of a window's time with its events: linear, n log n, n log² n, quadratic."""
     threads: ThreadFacts
 
 
@@ -372,7 +372,7 @@ def _few(names: tuple[str, ...]) -> str:
 def _time(plan: Plan, parts: tuple[PartFacts, ...], window: WindowFacts) -> str:
     if len(parts) == 1:
         return "; ".join(parts[0].time)
-    growths = (costs.LINEAR, costs.SORTING, costs.QUADRATIC)
+    growths = (costs.LINEAR, costs.SORTING, costs.HALVING, costs.QUADRATIC)
     slowest = max(parts, key=lambda part: growths.index(part.growth))
     words = f"that of {len(parts)} automata together, {slowest.growth} in the events of a window"
     repeated = costs.repetition(plan, window.windows_per_event, "the vectors")

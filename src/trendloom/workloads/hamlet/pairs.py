@@ -153,9 +153,8 @@ class _Lot:
             groups = _told_apart(groups, columns[one.left], columns[one.right])
         left = right = np.zeros(len(self.chunk))
         op = Op.LE
-        if lookup.comparison is not None:
-            op = lookup.comparison.op
-            left, right = columns[lookup.comparison.left], columns[lookup.comparison.right]
+        for one in lookup.comparisons:  # one at most
+            op, left, right = one.op, columns[one.left], columns[one.right]
         if op in (Op.GT, Op.GE):
             left, right = -left, -right
         return Keys(
