@@ -76,30 +76,46 @@ def count_nearest(
     longest = 1
     for run in range(first_event.shape[0]):
         longest = max(longest, end_event[run] - first_event[run])
-    wait_x, wait_n = np.empty(longest), np.empty(longest, np.int64)
+    # Nothing takes NaN, so the stack never runs empty. What waits is part of the total, so whatever
+    # is taken fits where the total does.
+    wait_x, wait_n = np.empty(longest + 1), np.empty(longest + 1, np.int64)
+    wait_x[0] = np.nan
     point, new = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for run in range(first_event.shape[0]):
         hi = end_event[run]
-        total, height = 0, 0
+        total, top = 0, 0
         at = first_event[run]
         while at < hi:
             end = at + 1
             while end < hi and order[end] == order[at]:
                 end += 1
-            count = _gather(value, present, at, end, point)
             taken = 0
+            if end == at + 1:
+                # Most time points have one event: without a call in half the time.
+                if present[at]:
+                    x = value[at]
+                    while _takes(wait_x[top], x, equal):
+                        taken += wait_n[top]
+                        top -= 1
+                    taken += 1
+                    total = plus_checked(total, taken, overflow)
+                    if not np.isnan(x):
+                        top += 1
+                        wait_x[top], wait_n[top] = x, taken
+                at = end
+                continue
+            count = _gather(value, present, at, end, point)
             for k in range(count):
                 x = value[point[k]]
-                while height > 0 and _takes(wait_x[height - 1], x, equal):
-                    height -= 1
-                    taken = plus_checked(taken, wait_n[height], overflow)
-                new[k] = plus_checked(taken, 1, overflow)
+                while _takes(wait_x[top], x, equal):
+                    taken += wait_n[top]
+                    top -= 1
+                new[k] = taken + 1
                 total = plus_checked(total, new[k], overflow)
             for k in range(count - 1, -1, -1):
-                x = value[point[k]]
-                if not np.isnan(x):
-                    wait_x[height], wait_n[height] = x, new[k]
-                    height += 1
+                if not np.isnan(value[point[k]]):
+                    top += 1
+                    wait_x[top], wait_n[top] = value[point[k]], new[k]
             at = end
         out[run] = total
 
