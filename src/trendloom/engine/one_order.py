@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trendloom.engine.arrow import read_only
 from trendloom.engine.columns import pair_columns
 from trendloom.engine.lanes import TRENDS
-from trendloom.engine.numbers import Integers, overflow
+from trendloom.engine.numbers import Doubles, Integers, overflow
 from trendloom.engine.ranked import compile_steps
 from trendloom.engine.ranks import GREATER, rankings_of
 from trendloom.engine.router import Router
 from trendloom.engine.slots import Slots
+from trendloom.kernels.halves import count_by_halves
 from trendloom.kernels.nearest import FIRST, count_nearest, take_nearest
+from trendloom.kernels.words import order_words, to_words
 from trendloom.language.nodes import Semantics
 from trendloom.pattern.automaton import START
 from trendloom.plan.lookups import lookups
@@ -86,6 +89,9 @@ class OneOrder:
             return None
         if semantics is Semantics.NEXT and sums == (None, (), None):
             return self.count_nearest
+        apart = bool((runs.lo[1:] >= runs.hi[:-1]).all())
+        if semantics is Semantics.ANY and sums == ((), None, None) and apart:
+            return self.count_by_halves
         return None
 
     def count_nearest(self, chunk: Chunk, runs: Runs) -> Slots:
@@ -96,6 +102,39 @@ class OneOrder:
         if beyond[0] < 0:
             raise overflow()
         return Slots(np.arange(len(runs)), (), out != 0, {TRENDS: Integers(out)}, {})
+
+    def count_by_halves(self, chunk: Chunk, runs: Runs) -> Slots:
+        """Under skip-till-any-match, where runs do not overlap."""
+        values, present = pair_columns(self.part, chunk)[self.column], self.present(chunk)
+        order, lo, hi = chunk.order, runs.lo, runs.hi
+        alone = np.zeros(len(runs))
+        here = present & ~np.isnan(values)
+        if not here.all():
+            # Whoever has no value is a trend alone, and beside nobody.
+            before, after = _counted(present), _counted(here)
+            alone = (before[hi] - before[lo] - (after[hi] - after[lo])).astype(np.float64)
+            values, order, lo, hi = values[here], read_only(order[here]), after[lo], after[hi]
+        out = Doubles(np.zeros(len(runs)), np.zeros(len(runs), np.int64))
+        count_by_halves(self._by_value(values), order, lo, hi, out.m, out.e)
+        every = np.concatenate([out.m[:, None], alone[:, None]], axis=1).ravel()
+        scales = np.concatenate([out.e[:, None], np.zeros((len(runs), 1), np.int64)], axis=1)
+        total = Doubles(every, scales.ravel()).sum_runs(np.arange(len(runs)) * 2)
+        return Slots(np.arange(len(runs)), (), total.nonzero, {TRENDS: total}, {})
+
+    def _by_value(self, values: Floats) -> NDArray[np.int32]:
+        """The rows, so that what stands before a later one precedes it: equal values, too."""
+        if not self.with_equal:
+            # Equal ones the other way round.
+            values = values[::-1].copy()
+        words, bits, shift = to_words(values, self.op in GREATER)
+        words.sort()
+        rows = order_words(words, bits, shift, values, self.op in GREATER)
+        return rows if self.with_equal else len(rows) - 1 - rows
+
+
+def _counted(flags: Flags) -> Ints:
+    """How many are set before each, and before the end."""
+    return np.concatenate([[0], np.cumsum(flags)])
 
 
 class Nearest(Router):
