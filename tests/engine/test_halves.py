@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from trendloom import query
-from trendloom.engine import ranked
+from trendloom.engine import one_order
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 
@@ -25,14 +25,14 @@ SEEN: list[int] = []
 @pytest.fixture(autouse=True)
 def seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many runs were counted by halves."""
-    count = ranked.count_by_halves
+    count = one_order.count_by_halves
     SEEN.clear()
 
     def noted(*arguments: object) -> None:
-        SEEN.append(len(arguments[3]))  # type: ignore[arg-type]
+        SEEN.append(len(arguments[2]))  # type: ignore[arg-type]
         count(*arguments)
 
-    monkeypatch.setattr(ranked, "count_by_halves", noted)
+    monkeypatch.setattr(one_order, "count_by_halves", noted)
 
 
 def _counts(
@@ -59,7 +59,7 @@ def _by_hand(op: str, times: NDArray[np.int64], values: NDArray[np.float64]) -> 
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
-@pytest.mark.parametrize("events", [1, 2, 8, 9, 40, 700])
+@pytest.mark.parametrize("events", [1, 2, 63, 65, 129, 700])
 @pytest.mark.parametrize("points", [1.0, 0.5, 0.02])
 @pytest.mark.parametrize("distinct", [3, 1_000_000])
 def test_ties_of_time_and_of_value(op: str, events: int, points: float, distinct: int) -> None:
@@ -103,10 +103,28 @@ def test_windows_that_do_not_overlap() -> None:
     assert sum(SEEN) == 10
 
 
-@pytest.mark.parametrize("within", ["", "WITHIN 20 s SLIDE 10 s"])
-def test_nulls_and_overlapping_windows_are_left_to_the_tree(within: str) -> None:
+def test_who_has_no_value_is_a_trend_alone() -> None:
+    draw = np.random.default_rng(6)
+    times, values = np.sort(draw.integers(0, 200, 300)), draw.integers(0, 50, 300) / 2
+    values[draw.random(300) < 0.2] = np.nan
+    values[times // 20 == 3] = np.nan
+    found = _counts("<", times, values, "WITHIN 20 s SLIDE 20 s")
+    each = [times // 20 == k for k in range(10)]
+    assert found == pytest.approx([_by_hand("<", times[k], values[k]) for k in each], rel=1e-12)
+    assert sum(SEEN) == 10
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
+def test_zeros_infinities_and_last_bits(op: str) -> None:
+    draw = np.random.default_rng(7)
+    odd = np.array([-0.0, 0.0, np.inf, -np.inf, 1.0, 1.0 + 2.0**-52, 1.0 - 2.0**-53, 5e-324])
+    values, times = draw.choice(odd, 300), np.arange(300) // 2
+    (found,) = _counts(op, times, values)
+    assert found == pytest.approx(_by_hand(op, times, values), rel=1e-12)
+    assert SEEN == [1]
+
+
+def test_overlapping_windows_are_left_to_the_tree() -> None:
     times, values = np.arange(40), np.random.default_rng(5).random(40)
-    if not within:
-        values[7] = np.nan
-    _counts("<", times, values, within)
+    _counts("<", times, values, "WITHIN 20 s SLIDE 10 s")
     assert SEEN == []

@@ -12,7 +12,7 @@ from looked_up import is_looked_up, looked_up
 
 from against_oracle import compare, examples
 from trendloom.api import query
-from trendloom.engine import ranked
+from trendloom.engine import one_order
 from trendloom.engine.router import Router
 from trendloom.language import Semantics
 from trendloom.testing.predicates import condition
@@ -40,16 +40,15 @@ def test_lookups(semantics: Semantics, kind: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("kind", ["none", "time"])
 def test_one_variable_by_halves(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts of `A+` are summed up by halves of time, down to single events."""
+    """Counts of `A+` are summed up by halves of time."""
     taken = []
-    count = ranked.count_by_halves
+    count = one_order.count_by_halves
 
     def noted(*arguments: Any) -> None:
         taken.append(len(arguments[0]))
         count(*arguments)
 
-    monkeypatch.setattr(ranked, "count_by_halves", noted)
-    monkeypatch.setattr(ranked, "PAIRS", 1)
+    monkeypatch.setattr(one_order, "count_by_halves", noted)
     pattern = query("RETURN COUNT(*) PATTERN A+").plan.query.pattern
     plain = queries(
         pattern=st.just(pattern),

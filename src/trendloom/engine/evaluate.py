@@ -24,6 +24,7 @@ from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.layout import is_whole
 from trendloom.engine.neighbours import with_steps, without_ties
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
+from trendloom.engine.one_order import Nearest, OneOrder
 from trendloom.engine.pending import Pending
 from trendloom.engine.pieces import LEAST_EVENTS, Vectors
 from trendloom.engine.program import compile_table, possible_masks
@@ -292,23 +293,31 @@ class Evaluator:
 
     def _search(self, chunk: Chunk, runs: Runs) -> Slots:
         """By value where conditions are lookups, else event by event; in as many threads as pay."""
-        masks, places = self._masks(chunk), None
-        if self.ranks:
+        sizes = runs.hi - runs.lo
+        shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
+        mine = portions(chunk, runs, cut_runs(sizes, shares))
+        order = OneOrder.of(self.part, self.semantics) if self.ranks else None
+        count = None if order is None else order.counter(self.semantics, self.layout, runs)
+        if count is not None:
+            slots = together([partial(count, one.chunk, one.runs) for one in mine])
+            return Slots.join(slots, [one.numbers for one in mine])
+        masks = self._masks(chunk)
+        places: OneOrder | tuple[list[Ranking], Ranks] | None = None
+        if self.semantics is Semantics.NEXT and order is not None:
+            places = order
+        elif self.ranks:
             found = lookups(self.part, self.semantics)
             assert found is not None, "every condition is a lookup"
             rankings, pairs = rankings_of(found)
             if not pairs or pays(runs):
                 # Of the whole chunk: a sum by value is rounded in the order of places.
                 places = rankings, rank(self.part, chunk, masks, rankings)
-        sizes = runs.hi - runs.lo
-        shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
-        mine = portions(chunk, runs, cut_runs(sizes, shares))
-        if places is not None and self.semantics is Semantics.ANY:
-            slots = together([partial(self._rank, masks, *places, pairs, one) for one in mine])
-            fitting = [one for one in slots if one is not None]
-            if len(fitting) == len(slots):
-                return Slots.join(fitting, [one.numbers for one in mine])
-            places = None
+            if places is not None and self.semantics is Semantics.ANY:
+                ranked = together([partial(self._rank, masks, *places, pairs, x) for x in mine])
+                fitting = [one for one in ranked if one is not None]
+                if len(fitting) == len(ranked):
+                    return Slots.join(fitting, [one.numbers for one in mine])
+                places = None
         routed = together([partial(self._route, masks, places, one) for one in mine])
         return Slots.join(routed, [one.numbers for one in mine])
 
@@ -341,7 +350,7 @@ class Evaluator:
     def _route(
         self,
         masks: NDArray[np.uint64],
-        places: tuple[list[Ranking], Ranks] | None,
+        places: OneOrder | tuple[list[Ranking], Ranks] | None,
         mine: Portion,
     ) -> Slots:
         layout, chunk = self.layout, mine.chunk
@@ -351,6 +360,8 @@ class Evaluator:
         arguments = self.part, self.semantics, chunk, masks, work.codes, work.work, slots
         if places is None:
             router = Router(*arguments)
+        elif isinstance(places, OneOrder):
+            router = Nearest(*arguments, places)
         else:
             rankings, ranks = places
             router = Pending(*arguments, rankings, some_ranks(ranks, mine.lo, mine.hi))

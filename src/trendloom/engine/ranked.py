@@ -9,7 +9,6 @@ import numpy as np
 from trendloom.engine.cells import Cells, longest_tie
 from trendloom.engine.program import grouped, ints
 from trendloom.kernels.counted import count_by_value
-from trendloom.kernels.halves import count_by_halves
 from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
 from trendloom.pattern.automaton import DEAD, START
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from trendloom.engine.windows import Runs
     from trendloom.kernels.ranks import Ranks
     from trendloom.plan.plan import Part
-
-PAIRS = 8
-"""Events that are counted pair by pair: to split so few costs more than it saves."""
 
 
 class Ranked:
@@ -56,13 +52,7 @@ class Ranked:
         only_counts = layout.scaled == () and layout.checked is None and not layout.extremes
         if only_counts and not ranks.kind.any():
             out_m, out_e = self.scaled.out_m[:, 0], self.scaled.out_e[:, 0]
-            if _is_one_plus(steps) and _is_dense(rankings[0], ranks, runs):
-                left, right = ranks.left[0], ranks.right[0]
-                count_by_halves(chunk.order, left, right, runs.lo, runs.hi, PAIRS, out_m, out_e)
-            else:
-                count_by_value(
-                    steps, ranks, chunk.order, masks, runs.lo, runs.hi, width, out_m, out_e
-                )
+            count_by_value(steps, ranks, chunk.order, masks, runs.lo, runs.hi, width, out_m, out_e)
             self.found[:] = out_m != 0.0
             return
         sum_by_value(
@@ -83,25 +73,6 @@ class Ranked:
     def fits(self) -> bool:
         """Whether no integer left the 64 bits. A sum by value may that no trend asks for."""
         return bool(self.checked.overflow[0] >= 0)
-
-
-def _is_one_plus(steps: Steps) -> bool:
-    """Whether the pattern is `S+`, every step under one comparison of one attribute of S."""
-    return (
-        len(steps.arrow_start) == 2
-        and len(steps.source) == 2
-        and sorted(steps.source) == [START, steps.target[0]]
-        and steps.target[0] == steps.target[1]
-        and len(steps.read) == len(steps.write) == len(steps.ranking) == 1
-        and bool(steps.final[steps.target[0]])
-        and not steps.plain.any()
-    )
-
-
-def _is_dense(ranking: Ranking, ranks: Ranks, runs: Runs) -> bool:
-    """Whether every event has a place and a reach of one value, and is in one run at most."""
-    every = ranks.left.shape[1] == ranks.lefts[0]
-    return ranking.is_of_one_column and every and bool((runs.lo[1:] >= runs.hi[:-1]).all())
 
 
 def compile_steps(

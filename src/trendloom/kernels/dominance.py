@@ -34,7 +34,7 @@ from trendloom.kernels.checked import Checked
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import Extreme
 from trendloom.kernels.forest import Forest, empty_forest, enter_index, new_forest, read_index
-from trendloom.kernels.halves import Items, middle_of
+from trendloom.kernels.halves import Items
 from trendloom.kernels.prefix import blocks_needed
 from trendloom.kernels.program import NO_STATE, Ints
 from trendloom.kernels.ranked import Steps
@@ -121,7 +121,7 @@ def sum_by_two_values(
         while depth >= 0:
             lo, hi = stack[depth, LO], stack[depth, HI]
             if stack[depth, STEP] == 0:
-                middle = hi if hi - lo <= few else middle_of(order, lo, hi)
+                middle = hi if hi - lo <= few else _middle_of(order, lo, hi)
                 if middle == hi:
                     if _finish(
                         steps, pairs, ranks, order, mask, seats, base, lo, hi,
@@ -178,6 +178,20 @@ def _seat(
                 seats.first[state] = cells
                 cells += count
     return cells
+
+
+@kernel
+def _middle_of(order: Ints, lo: int, hi: int) -> int:
+    """Where the time point in the middle begins, or else ends; `hi` if it is the only one."""
+    middle = (lo + hi) >> 1
+    at = middle
+    while at > lo and order[at] == order[at - 1]:
+        at -= 1
+    if at > lo:
+        return at
+    while middle < hi and order[middle] == order[middle - 1]:
+        middle += 1
+    return middle
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""`count_by_value` where a pattern is one variable and its `+`: by halves of time, not by a tree.
+"""skip-till-any-match of one variable's `+` under one order, counted by halves of time.
 
 An event's count is 1 and the counts of the earlier events that precede it in the order of values.
 
@@ -6,14 +6,18 @@ An event's count is 1 and the counts of the earlier events that precede it in th
    still in order of value, and every later event is told how many earlier ones precede it.
 2. The earlier half is counted, by the same steps.
 3. Its counts are summed up in order of value, and every later event gets the sum it was told.
-4. The later half is counted. A few events are counted pair by pair.
+4. The later half is counted. A block of events is counted pair by pair, many pairs at a stroke.
 
 (Offline divide and conquer over time; the order in which halves are counted keeps it exact for
-counts that depend on earlier ones.) Memory is read in order, or at random within a half: half the
-time of the tree at a million events, whose every level is another miss of the caches.
+counts that depend on earlier ones.) Lists are read in order, and counts at random within a half: a
+tree has another miss of the caches on every level.
+
+Simultaneous events do not precede one another. They are numbered against the order of values, so
+that nobody has to look at times again: j precedes i if it has the smaller number and stands before
+it in the list.
 
 Counts are `m * 2**(768 * e)`: three of the radixes of `scaled` in one, so that neighbours seldom
-differ in their exponents, which is what the sums of step 3 wait for.
+differ in their exponents. m and e lie side by side, to be fetched at once.
 """
 
 from __future__ import annotations
@@ -31,103 +35,101 @@ Floats = NDArray[np.float64]
 RADIXES = 3
 LARGE = 2.0 ** (RADIXES * RADIX_BITS)
 SMALL = 2.0 ** -(RADIXES * RADIX_BITS)
-NONE = -4
-"""The exponent of nothing: far below that of 1, so that whatever is added replaces it."""
+BESIDE = np.array([1.0, SMALL, 0.0])
+"""What is left of a count beside one whose exponent is larger by 0, by 1, by 2 or more."""
+BLOCK = 64
+"""Events that are counted pair by pair; their counts grow by less than 2 ** BLOCK meanwhile."""
+SOME = 16
+LEVELS = 40
 
 
 @kernel
 def count_by_halves(
-    order: Ints,
-    left: Items,
-    right: Items,
-    first_event: Ints,
-    end_event: Ints,
-    pairs: int,
-    out_m: Floats,
-    out_e: Ints,
+    rows: Items, order: Ints, first_event: Ints, end_event: Ints, out_m: Floats, out_e: Ints
 ) -> None:
     """The number of trends of every run.
 
-    Runs do not overlap. `left` has every place once; event j precedes i if `left[j] < right[i]`.
-    `pairs` events are few: they are counted pair by pair.
+    Runs follow one another without overlap. `rows` are all events in order of value, so that
+    whatever stands before an event precedes it, if it is earlier: equal values in order of time, or
+    against it.
     """
-    events = left.shape[0]
+    events = rows.shape[0]
     longest = 0
     for run in range(first_event.shape[0]):
         longest = max(longest, end_event[run] - first_event[run])
-    lists = _by_value(left, right, first_event, end_event)
-    m, e = np.zeros(events), np.full(events, NONE, np.int32)
-    # A split at a time point may leave one half as large as the whole, but not twice in a row.
-    room, told = np.empty(5 * longest + 8, np.int32), np.empty(5 * longest + 8, np.int32)
-    sums_m, sums_e = np.empty(longest + 1), np.empty(longest + 1, np.int32)
-    deep = 4
-    while (1 << (deep - 4) // 2) < longest:
-        deep += 2
-    stack = np.zeros((deep, 6), np.int64)
+    lists = _of_runs(_numbered(rows, order), first_event, end_event)
+    cells = np.empty(2 * events)
+    exponents = cells.view(np.int64)
+    # Every level lists its half, or a block more than that.
+    size = 3 * longest + LEVELS * BLOCK
+    room, told = np.empty(size, np.int32), np.empty(size, np.int32)
+    sums = np.empty(2 * (longest // 2 + BLOCK + 1))
+    stack = np.zeros((LEVELS, 6), np.int64)
+    block = np.zeros((4, BLOCK))
     for run in range(first_event.shape[0]):
         lo, hi = first_event[run], end_event[run]
-        for k in range(lo, hi):
-            room[k - lo] = lists[k]
-        _count(order, left, right, lo, hi, pairs, room, told, sums_m, sums_e, stack, m, e)
-        total, scale = 0.0, NONE
         for event in range(lo, hi):
-            total, scale = _plus(total, scale, m[event], e[event])
+            room[event - lo] = lists[event]
+            cells[2 * event], exponents[2 * event + 1] = 1.0, 0
+        _count(lo, hi, room, told, sums, stack, block, cells, exponents)
+        total, scale = 0.0, 0
+        for event in range(lo, hi):
+            total, scale = _plus(total, scale, cells[2 * event], exponents[2 * event + 1])
         _small(total, scale, out_m, out_e, run)
 
 
 @kernel
-def _by_value(left: Items, right: Items, first_event: Ints, end_event: Ints) -> Items:
-    """Every run's events in order of value, from its first event's number on.
+def _numbered(rows: Items, order: Ints) -> Items:
+    """The rows, simultaneous ones numbered against the order of values."""
+    events = rows.shape[0]
+    tied = False
+    for event in range(1, events):
+        tied |= order[event] == order[event - 1]
+    if not tied:
+        return rows
+    first = np.zeros(events, np.int32)
+    for event in range(1, events):
+        first[event] = first[event - 1] if order[event] == order[event - 1] else event
+    given = np.zeros(events, np.int32)
+    numbers = np.empty(events, np.int32)
+    for k in range(events - 1, -1, -1):
+        point = first[rows[k]]
+        numbers[k] = point + given[point]
+        given[point] += 1
+    return numbers
 
-    So that whatever comes before an event in the list precedes it by value, equal values stand in
-    order of time, or, where equal is not enough, against it.
-    """
-    events = left.shape[0]
-    order = np.empty(events, np.int32)
-    for event in range(events):
-        order[left[event]] = event
-    at = 0
-    while at < events:
-        reach = right[order[at]]
-        end = at + 1
-        while end < events and right[order[end]] == reach:
-            end += 1
-        if end - at > 1:
-            # Their places are in no order of time.
-            alike = np.sort(order[at:end])
-            order[at:end] = alike[::-1] if reach == at else alike
-        at = end
+
+@kernel
+def _of_runs(rows: Items, first_event: Ints, end_event: Ints) -> Items:
+    """Every run's events in order of value, from its first event's number on."""
+    events = rows.shape[0]
     runs = first_event.shape[0]
     if runs == 1 and end_event[0] - first_event[0] == events:
-        return order
+        return rows
     run_of = np.full(events, -1, np.int32)
     cursor = first_event.copy()
     for run in range(runs):
         run_of[first_event[run] : end_event[run]] = run
     lists = np.empty(events, np.int32)
     for k in range(events):
-        run = run_of[order[k]]
+        run = run_of[rows[k]]
         if run >= 0:
-            lists[cursor[run]] = order[k]
+            lists[cursor[run]] = rows[k]
             cursor[run] += 1
     return lists
 
 
 @kernel
 def _count(
-    order: Ints,
-    left: Items,
-    right: Items,
     lo: int,
     hi: int,
-    pairs: int,
     room: Items,
     told: Items,
-    sums_m: Floats,
-    sums_e: Items,
+    sums: Floats,
     stack: Ints,
-    m: Floats,
-    e: Items,
+    block: Floats,
+    cells: Floats,
+    exponents: Ints,
 ) -> None:
     """Steps 1 to 4 for the events `lo : hi`, which are listed at the beginning of `room`.
 
@@ -135,15 +137,17 @@ def _count(
     half begins, and which step is next.
     """
     depth = 0
+    scales = sums.view(np.int64)
     _put(stack, 0, lo, hi, 0, hi - lo)
     while depth >= 0:
         lo, hi, listed, halves = stack[depth, :4]
         if stack[depth, 5] == 0:
-            middle = hi if hi - lo <= pairs else middle_of(order, lo, hi)
-            if middle == hi:
-                _pair(order, left, right, lo, hi, m, e)
+            if hi - lo <= BLOCK:
+                _pair(room, listed, lo, hi, block, cells, exponents)
                 depth -= 1
                 continue
+            # The earlier half in whole blocks.
+            middle = lo + ((hi - lo + BLOCK - 1) // BLOCK + 1) // 2 * BLOCK
             stack[depth, 4], stack[depth, 5] = middle, 1
             _split(room, told, listed, hi - lo, middle, halves, halves + middle - lo)
             depth += 1
@@ -152,8 +156,8 @@ def _count(
             middle = stack[depth, 4]
             stack[depth, 5] = 2
             later = halves + middle - lo
-            _sum(room, halves, middle - lo, sums_m, sums_e, m, e)
-            _tell(room, told, later, hi - middle, sums_m, sums_e, m, e)
+            _sum(room, halves, middle - lo, sums, scales, cells, exponents)
+            _tell(room, told, later, hi - middle, sums, scales, cells, exponents)
             depth += 1
             _put(stack, depth, middle, hi, later, halves + hi - lo)
         else:
@@ -165,20 +169,6 @@ def _put(stack: Ints, depth: int, lo: int, hi: int, listed: int, halves: int) ->
     stack[depth, 0], stack[depth, 1] = lo, hi
     stack[depth, 2], stack[depth, 3] = listed, halves
     stack[depth, 5] = 0
-
-
-@kernel
-def middle_of(order: Ints, lo: int, hi: int) -> int:
-    """Where the time point in the middle begins, or else ends; `hi` if it is the only one."""
-    middle = (lo + hi) >> 1
-    at = middle
-    while at > lo and order[at] == order[at - 1]:
-        at -= 1
-    if at > lo:
-        return at
-    while middle < hi and order[middle] == order[middle - 1]:
-        middle += 1
-    return middle
 
 
 @kernel
@@ -199,14 +189,39 @@ def _split(
 
 @kernel
 def _sum(
-    room: Items, first: int, count: int, sums_m: Floats, sums_e: Items, m: Floats, e: Items
+    room: Items,
+    first: int,
+    count: int,
+    sums: Floats,
+    scales: Ints,
+    cells: Floats,
+    exponents: Ints,
 ) -> None:
-    total, scale = 0.0, NONE
-    sums_m[0], sums_e[0] = total, scale
-    for k in range(count):
-        event = np.int64(np.uint32(room[first + k]))
-        total, scale = _plus(total, scale, m[event], e[event])
-        sums_m[k + 1], sums_e[k + 1] = total, scale
+    """Sums of the first, the first two, … cells of a list, some at a time.
+
+    While no exponent rises, a sum waits for one addition only: that it becomes too large is seen to
+    behind the last of them. In half the time.
+    """
+    total, scale = 0.0, 0
+    sums[0], scales[1] = total, scale
+    at = 0
+    while at < count:
+        end = min(at + SOME, count)
+        most = 0
+        for k in range(at, end):
+            most = max(most, exponents[2 * np.int64(np.uint32(room[first + k])) + 1])
+        for k in range(at, end):
+            cell = 2 * np.int64(np.uint32(room[first + k]))
+            m, e = cells[cell], exponents[cell + 1]
+            if most > scale:
+                total, scale = _plus(total, scale, m, e)
+            else:
+                total += m * BESIDE[min(scale - e, 2)]
+            sums[2 * k + 2], scales[2 * k + 3] = total, scale
+        if total >= LARGE:
+            total *= SMALL
+            scale += 1
+        at = end
 
 
 @kernel
@@ -215,44 +230,89 @@ def _tell(
     told: Items,
     first: int,
     count: int,
-    sums_m: Floats,
-    sums_e: Items,
-    m: Floats,
-    e: Items,
+    sums: Floats,
+    scales: Ints,
+    cells: Floats,
+    exponents: Ints,
 ) -> None:
     for k in range(first, first + count):
-        event = np.int64(np.uint32(room[k]))
-        at = np.int64(np.uint32(told[k]))
-        m[event], e[event] = _plus(m[event], e[event], sums_m[at], sums_e[at])
+        at = 2 * np.int64(np.uint32(room[k]))
+        sum_at = 2 * np.int64(np.uint32(told[k]))
+        e, scale = exponents[at + 1], scales[sum_at + 1]
+        top = max(e, scale)
+        # Which of them is larger could not be predicted.
+        m = cells[at] * BESIDE[min(top - e, 2)] + sums[sum_at] * BESIDE[min(top - scale, 2)]
+        if m >= LARGE:
+            m *= SMALL
+            top += 1
+        cells[at], exponents[at + 1] = m, top
 
 
 @kernel
-def _pair(order: Ints, left: Items, right: Items, lo: int, hi: int, m: Floats, e: Items) -> None:
-    at = lo
-    while at < hi:
-        end = at + 1
-        while end < hi and order[end] == order[at]:
-            end += 1
-        for event in range(at, end):
-            total, scale = m[event], int(e[event])
-            for before in range(lo, at):
-                if left[before] < right[event]:
-                    total, scale = _plus(total, scale, m[before], e[before])
-            m[event], e[event] = _plus(total, scale, 1.0, 0)
-        at = end
+def _pair(
+    room: Items,
+    listed: int,
+    lo: int,
+    hi: int,
+    block: Floats,
+    cells: Floats,
+    exponents: Ints,
+) -> None:
+    """Hands every count of a block to the later events behind it, without a branch.
+
+    Before the block, whoever stands further behind has the larger sum. Exponents, left as they were
+    then, are therefore in the order of places, but for rounding.
+    """
+    place, m, scale, done = block[0], block[1], block[2], block[3]
+    place[:] = -1.0
+    for k in range(hi - lo):
+        place[room[listed + k] - lo] = k
+    differ = False
+    for k in range(hi - lo):
+        m[k], scale[k] = cells[2 * (lo + k)], exponents[2 * (lo + k) + 1]
+        differ |= scale[k] != scale[0]
+    if differ:
+        _hand_on(place, m, scale, done)
+    else:
+        _hand_on_alike(place, m, done)
+    for k in range(hi - lo):
+        big = done[k] >= LARGE
+        cells[2 * (lo + k)] = done[k] * SMALL if big else done[k]
+        exponents[2 * (lo + k) + 1] += int(big)
+
+
+@kernel
+def _hand_on_alike(place: Floats, m: Floats, done: Floats) -> None:
+    for k in range(BLOCK):
+        at, mine = place[k], m[k]
+        done[k] = mine
+        # From a round number on: sums of events that are done are not looked at any more.
+        for other in range(k & -8, BLOCK):
+            m[other] += mine if place[other] > at else 0.0
+
+
+@kernel
+def _hand_on(place: Floats, m: Floats, scale: Floats, done: Floats) -> None:
+    for k in range(BLOCK):
+        at, mine, e = place[k], m[k], scale[k]
+        done[k] = mine
+        less, more = mine * SMALL, mine * LARGE
+        for other in range(k & -8, BLOCK):
+            beside = less if scale[other] == e + 1.0 else 0.0
+            beside = mine if scale[other] == e else beside
+            beside = more if scale[other] < e else beside
+            m[other] += beside if place[other] > at else 0.0
 
 
 @kernel
 def _plus(m: float, e: int, xm: float, xe: int) -> tuple[float, int]:
     """(m, e) + (xm, xe), both nothing or positive, in these radixes."""
-    if xe == e:
-        m += xm
-        if m >= LARGE:
-            return m * SMALL, e + 1
-    elif xe > e:
-        return xm + (m * SMALL if xe == e + 1 else 0.0), xe
-    elif xe == e - 1:
-        m += xm * SMALL
+    if xe > e:
+        m *= BESIDE[min(xe - e, 2)]
+        e = xe
+    m += xm * BESIDE[min(e - xe, 2)]
+    if m >= LARGE:
+        return m * SMALL, e + 1
     return m, e
 
 
