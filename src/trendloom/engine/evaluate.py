@@ -20,6 +20,7 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
+from trendloom.engine.lanes_of_windows import cut_stretches, stretches_of
 from trendloom.engine.layout import is_whole
 from trendloom.engine.neighbours import with_steps, without_ties
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
@@ -300,9 +301,15 @@ class Evaluator:
             places = rankings, rank(self.part, chunk, masks, rankings)
         sizes = runs.hi - runs.lo
         shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
-        mine = portions(chunk, runs, cut_runs(sizes, shares))
+        stretches = None
         if places is not None and self.semantics is Semantics.ANY:
-            slots = together([partial(self._rank, masks, *places, one) for one in mine])
+            stretches = stretches_of(self.part, self.layout, chunk, runs, places[0])
+        if stretches is None:
+            mine = portions(chunk, runs, cut_runs(sizes, shares))
+        else:
+            mine = portions(chunk, runs, cut_stretches(runs, stretches, shares))
+        if places is not None and self.semantics is Semantics.ANY:
+            slots = together([partial(self._rank, masks, *places, stretches, one) for one in mine])
             fitting = [one for one in slots if one is not None]
             if len(fitting) == len(slots):
                 return Slots.join(fitting, [one.numbers for one in mine])
@@ -311,12 +318,19 @@ class Evaluator:
         return Slots.join(routed, [one.numbers for one in mine])
 
     def _rank(
-        self, masks: NDArray[np.uint64], rankings: list[Ranking], ranks: Ranks, mine: Portion
+        self,
+        masks: NDArray[np.uint64],
+        rankings: list[Ranking],
+        ranks: Ranks,
+        stretches: Ints | None,
+        mine: Portion,
     ) -> Slots | None:
         """None where a sum of integers does not fit: the router adds up fewer at once."""
         masks, ranks = masks[mine.lo : mine.hi], some_ranks(ranks, mine.lo, mine.hi)
         runs, arguments = mine.runs, (self.part, self.layout, mine.chunk, masks, mine.runs)
-        ranked = Ranked(*arguments, self.centres, rankings, ranks)
+        if stretches is not None:
+            stretches = stretches[(stretches >= mine.first) & (stretches <= mine.end)] - mine.first
+        ranked = Ranked(*arguments, self.centres, rankings, ranks, stretches)
         if not ranked.fits:
             return None
         columns: dict[Lane, Column] = {}
