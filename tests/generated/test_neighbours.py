@@ -37,7 +37,7 @@ def test_without_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("searched")
 
-    monkeypatch.setattr(Evaluator, "_search", never)
+    monkeypatch.setattr(Evaluator, "search", never)
 
     @examples(200)
     @given(cases(query=STEPPING))

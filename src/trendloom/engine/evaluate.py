@@ -1,4 +1,4 @@
-"""One part of a plan over the windows of a chunk: the fast path, or the router."""
+"""One part of a plan over the windows of a chunk: the fast path, or a search."""
 
 from __future__ import annotations
 
@@ -9,32 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.engine.arrow import read_only
-from trendloom.engine.dominance import Paired, pays
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
-    doubles,
     feeding_variables,
     integer_rows,
-    integers,
     key_rows,
     length_steps,
 )
-from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
+from trendloom.engine.lanes import TRENDS, Extremum, Lane, with_count
 from trendloom.engine.layout import is_whole
 from trendloom.engine.neighbours import with_steps, without_ties
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
-from trendloom.engine.one_order import Nearest, OneOrder
-from trendloom.engine.pending import Pending
 from trendloom.engine.pieces import LEAST_EVENTS, Vectors
 from trendloom.engine.program import compile_table, possible_masks
-from trendloom.engine.ranked import Ranked
-from trendloom.engine.ranks import rank, rankings_of, some_ranks
-from trendloom.engine.router import Router
+from trendloom.engine.searching import Search
 from trendloom.engine.shares import cut_runs, cut_windows, portions
 from trendloom.engine.sliding import Slider, cut_panes, lay_panes
 from trendloom.engine.slots import Slots, State
-from trendloom.engine.spread import spread
 from trendloom.engine.threads import together
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.fold import fold_doubles, fold_integers
@@ -43,17 +35,13 @@ from trendloom.language.nodes import Semantics
 from trendloom.plan.lookups import lookups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.layout import Layout
-    from trendloom.engine.ranks import Ranking, RankingPair
     from trendloom.engine.shares import Portion
     from trendloom.engine.windows import Runs
-    from trendloom.kernels.ranks import Ranks
     from trendloom.kernels.table import Table
     from trendloom.pattern.folding import Folding
     from trendloom.plan.plan import Part
@@ -62,8 +50,6 @@ if TYPE_CHECKING:
 
 SMALL_MASK = 12
 """Up to so many letters the mask itself is the event's code."""
-LEAST_SEARCHED = 1 << 12
-"""Events of a thread's share where each is looked up or routed, which takes longer."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +105,26 @@ class Evaluator:
         if self.steps:
             return self._step(chunk, runs)
         if self.ranks or not self.folds:
-            return self._search(chunk, runs)
+            return self.search(chunk, runs)
         state = self.blank(len(runs))
         self.fold(chunk, runs, state)
         return self.read(state)
+
+    def search(self, chunk: Chunk, runs: Runs) -> Slots:
+        """Complete runs, by value or event by event."""
+        return Search(self, chunk, runs).slots()
 
     def empty(self) -> tuple[dict[Lane, Column], dict[Extremum, Ints]]:
         """The lanes of no slots: what an input without events gives."""
         none = np.zeros(0, np.int64)
         columns: dict[Lane, Column] = {}
-        for lane in _with_count(self.layout.scaled or ()):
+        for lane in with_count(self.layout.scaled or ()):
             columns[lane] = Doubles(np.zeros(0), none)
         if self.layout.checked is not None:
-            columns |= {lane: Integers(none) for lane in _with_count(self.layout.checked)}
+            columns |= {lane: Integers(none) for lane in with_count(self.layout.checked)}
         if self.layout.exact is not None:
             exact = Exact(np.zeros(0, np.object_))
-            columns |= dict.fromkeys(_with_count(self.layout.exact), exact)
+            columns |= dict.fromkeys(with_count(self.layout.exact), exact)
         for lane in self.layout.distinct:
             whole = is_whole(lane, self.operand_types)
             columns[lane] = Integers(none) if whole else Doubles(np.zeros(0), none)
@@ -216,13 +206,13 @@ class Evaluator:
             ends = sorted(self.fast.accepts) or ends
         if state.doubles is not None and self.layout.scaled is not None:
             rows, width = len(state.doubles.m), 1 + len(self.layout.scaled)
-            for k, lane in enumerate(_with_count(self.layout.scaled)):
+            for k, lane in enumerate(with_count(self.layout.scaled)):
                 at = [end * width + k for end in ends]
                 flat = Doubles(state.doubles.m[:, at].ravel(), state.doubles.e[:, at].ravel())
                 columns[lane] = flat.sum_runs(np.arange(rows) * len(at))
         if state.integers is not None and self.layout.checked is not None:
             rows, width = len(state.integers.v), 1 + len(self.layout.checked)
-            for k, lane in enumerate(_with_count(self.layout.checked)):
+            for k, lane in enumerate(with_count(self.layout.checked)):
                 at = [end * width + k for end in ends]
                 whole = Integers(state.integers.v[:, at].ravel())
                 columns[lane] = whole.sum_runs(np.arange(rows) * len(at))
@@ -242,10 +232,10 @@ class Evaluator:
             codes = chunk.mask
         elif small:
             # As wide as a scan of these letters alone has them: no further type for the kernels.
-            codes = self._masks(chunk).astype(np.uint8 if len(types) <= 8 else np.uint16)
+            codes = self.masks(chunk).astype(np.uint8 if len(types) <= 8 else np.uint16)
             codes = read_only(codes)
         else:
-            codes = self._masks(chunk)
+            codes = self.masks(chunk)
         if conditions:
             codes = with_steps(self.part, chunk, codes)
         if small:
@@ -254,7 +244,7 @@ class Evaluator:
         distinct, codes = np.unique(codes, return_inverse=True)
         return compile_table(self.fast, self.semantics, [int(m) for m in distinct]), codes
 
-    def _masks(self, chunk: Chunk) -> NDArray[np.uint64]:
+    def masks(self, chunk: Chunk) -> NDArray[np.uint64]:
         """The part's own letters, as bits from 0."""
         whole = chunk.mask.astype(np.uint64)
         own = np.zeros(len(chunk), np.uint64)
@@ -267,7 +257,7 @@ class Evaluator:
         """Runs without simultaneous events go into vectors, the others to the router."""
         untied = without_ties(chunk, runs)
         lots = [np.flatnonzero(untied), np.flatnonzero(~untied)]
-        ways = (self._vectors, self._search)
+        ways = (self._vectors, self.search)
         pairs = [(way, lot) for way, lot in zip(ways, lots, strict=True) if len(lot)]
         slots = [way(chunk, runs.pick(lot)) for way, lot in pairs]
         return Slots.join(slots, [lot for _, lot in pairs])
@@ -288,136 +278,3 @@ class Evaluator:
             ]
         )  # fmt: skip
         return self.read(state)
-
-    # ── everything else ──────────────────────────────────────────────────────────────────────
-
-    def _search(self, chunk: Chunk, runs: Runs) -> Slots:
-        """By value where conditions are lookups, else event by event; in as many threads as pay."""
-        sizes = runs.hi - runs.lo
-        shares = min(self.threads, int(sizes.sum()) // LEAST_SEARCHED)
-        mine = portions(chunk, runs, cut_runs(sizes, shares))
-        order = OneOrder.of(self.part, self.semantics) if self.ranks else None
-        count = None if order is None else order.counter(self.semantics, self.layout, runs)
-        if count is not None:
-            slots = together([partial(count, one.chunk, one.runs) for one in mine])
-            return Slots.join(slots, [one.numbers for one in mine])
-        masks = self._masks(chunk)
-        places: OneOrder | tuple[list[Ranking], Ranks] | None = None
-        if self.semantics is Semantics.NEXT and order is not None:
-            places = order
-        elif self.ranks:
-            found = lookups(self.part, self.semantics)
-            assert found is not None, "every condition is a lookup"
-            rankings, pairs = rankings_of(found)
-            if not pairs or pays(runs):
-                # Of the whole chunk: a sum by value is rounded in the order of places.
-                places = rankings, rank(self.part, chunk, masks, rankings)
-            if places is not None and self.semantics is Semantics.ANY:
-                ranked = together([partial(self._rank, masks, *places, pairs, x) for x in mine])
-                fitting = [one for one in ranked if one is not None]
-                if len(fitting) == len(ranked):
-                    return Slots.join(fitting, [one.numbers for one in mine])
-                places = None
-        routed = together([partial(self._route, masks, places, one) for one in mine])
-        return Slots.join(routed, [one.numbers for one in mine])
-
-    def _rank(
-        self,
-        masks: NDArray[np.uint64],
-        rankings: list[Ranking],
-        ranks: Ranks,
-        pairs: list[RankingPair],
-        mine: Portion,
-    ) -> Slots | None:
-        """None where a sum of integers does not fit: the router adds up fewer at once."""
-        masks, ranks = masks[mine.lo : mine.hi], some_ranks(ranks, mine.lo, mine.hi)
-        runs = mine.runs
-        given = self.part, self.layout, mine.chunk, masks, runs, self.centres
-        ranked = Paired(*given, pairs, ranks) if pairs else Ranked(*given, rankings, ranks)
-        if not ranked.fits:
-            return None
-        columns: dict[Lane, Column] = {}
-        for k, lane in enumerate(_with_count(self.layout.scaled or ())):
-            if self.layout.scaled is not None:
-                columns[lane] = Doubles(ranked.scaled.out_m[:, k], ranked.scaled.out_e[:, k])
-        for k, lane in enumerate(_with_count(self.layout.checked or ())):
-            if self.layout.checked is not None:
-                columns[lane] = Integers(ranked.checked.out[:, k])
-        extremes = {lane: ranked.extreme.out[:, k] for k, lane in enumerate(self.layout.extremes)}
-        every = np.arange(len(runs))
-        return Slots(every, (), ranked.found.astype(np.bool_), columns, extremes)
-
-    def _route(
-        self,
-        masks: NDArray[np.uint64],
-        places: OneOrder | tuple[list[Ranking], Ranks] | None,
-        mine: Portion,
-    ) -> Slots:
-        layout, chunk = self.layout, mine.chunk
-        masks = masks[mine.lo : mine.hi]
-        work = spread(self.part, chunk, mine.runs, masks)
-        slots = len(work.run)
-        arguments = self.part, self.semantics, chunk, masks, work.codes, work.work, slots
-        if places is None:
-            router = Router(*arguments)
-        elif isinstance(places, OneOrder):
-            router = Nearest(*arguments, places)
-        else:
-            rankings, ranks = places
-            router = Pending(*arguments, rankings, some_ranks(ranks, mine.lo, mine.hi))
-
-        # In exact mode the doubles are bounds: sums of magnitudes tell how many primes to take.
-        sums = layout.scaled
-        if layout.exact is not None:
-            sums = (*layout.exact, *(layout.scaled or ()))
-        bounds = len(layout.exact or ())
-        scaled = None if sums is None else router.scaled(sums, self.centres, magnitudes=bounds)
-        checked = None if layout.checked is None else router.checked(layout.checked)
-        extreme = router.extreme(layout.extremes) if layout.extremes else None
-        router.run(scaled=scaled, checked=checked, extreme=extreme)
-
-        columns: dict[Lane, Column] = {}
-        if scaled is not None and sums is not None:
-            for k, lane in enumerate(_with_count(sums)):
-                columns[lane] = Doubles(scaled.out_m[:, k], scaled.out_e[:, k])
-            if layout.exact is not None:
-                columns |= router.exact(layout.exact, scaled)
-        if checked is not None and layout.checked is not None:
-            if checked.overflow[0] < 0:
-                raise overflow()
-            for k, lane in enumerate(_with_count(layout.checked)):
-                columns[lane] = Integers(checked.out[:, k])
-        for variable in dict.fromkeys(lane.variable for lane in layout.distinct):
-            assert variable is not None, "DISTINCT is of a variable"
-            slot, event = router.members_of(variable)
-            lanes = [lane for lane in layout.distinct if lane.variable == variable]
-            columns |= self._distinct(chunk, lanes, slot, event, slots)
-        extremes = {
-            lane: extreme.out[:, k] for k, lane in enumerate(layout.extremes) if extreme is not None
-        }
-        return Slots(work.run, work.groups, router.found.astype(np.bool_), columns, extremes)
-
-    def _distinct(
-        self, chunk: Chunk, lanes: Sequence[Sum], slot: Ints, event: Ints, slots: int
-    ) -> dict[Lane, Column]:
-        """Sums over the events that are in any trend, each once."""
-        columns: dict[Lane, Column] = {}
-        for lane in lanes:
-            values = doubles(chunk, lane, self.centres)[event]
-            total = np.zeros(slots)
-            np.add.at(total, slot, values)
-            columns[lane] = Doubles(total, np.zeros(slots, np.int64))
-            if is_whole(lane, self.operand_types):
-                order = np.argsort(slot, kind="stable")
-                starts = np.flatnonzero(np.diff(slot[order], prepend=-1))
-                exact = np.zeros(slots, np.int64)
-                if len(starts):
-                    added = Integers(integers(chunk, lane)[event][order]).sum_runs(starts)
-                    exact[slot[order][starts]] = added.v
-                columns[lane] = Integers(exact)
-        return columns
-
-
-def _with_count(lanes: Sequence[Sum]) -> tuple[Lane, ...]:
-    """The lanes of a summing semiring: lane 0 counts trends."""
-    return (TRENDS, *lanes)

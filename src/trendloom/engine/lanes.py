@@ -20,6 +20,8 @@ from trendloom.language.nodes import (
 from trendloom.plan.planner import operand_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trendloom.plan.plan import Plan
 
 
@@ -87,3 +89,8 @@ def _value_lanes(aggregate: Aggregate, variable: str, operand: int) -> tuple[Lan
     first = Sum(variable, operand, 1, centred=True, distinct=distinct)
     second = Sum(variable, operand, 2, centred=True, distinct=distinct)
     return (first, second, count)
+
+
+def with_count(lanes: Sequence[Sum]) -> tuple[Lane, ...]:
+    """The lanes of a summing semiring: lane 0 counts trends."""
+    return (TRENDS, *lanes)

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.engine.cells import Cells, longest_tie
+from trendloom.engine.lanes_of_windows import LANES
 from trendloom.engine.program import grouped, ints
 from trendloom.kernels.counted import count_by_value
+from trendloom.kernels.lanes_counted import count_in_lanes
+from trendloom.kernels.lanes_ranked import sum_in_lanes
 from trendloom.kernels.pending import EVERY
 from trendloom.kernels.ranked import Steps, sum_by_value
+from trendloom.kernels.scaled import within_radix
 from trendloom.pattern.automaton import DEAD, START
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from trendloom.kernels.ranks import Ranks
     from trendloom.plan.plan import Part
 
+    Ints = NDArray[np.int64]
+
 
 class Ranked:
     """A part's sums over the runs of a chunk, with conditions looked up by value."""
@@ -40,7 +46,9 @@ class Ranked:
         centres: dict[int, Centre],
         rankings: Sequence[Ranking],
         ranks: Ranks,
+        stretches: Ints | None = None,
     ) -> None:
+        """`stretches`: the runs that are lanes of one tree, if any are (`stretches_of`)."""
         steps = compile_steps(part, rankings)
         width = longest_tie(chunk.order) * len(part.automaton.states)
         count = len(part.automaton.states) + 2 + width
@@ -50,6 +58,19 @@ class Ranked:
         self.extreme = cells.extreme(layout.extremes)
         self.found = np.zeros(len(runs), np.uint8)
         only_counts = layout.scaled == () and layout.checked is None and not layout.extremes
+        if stretches is not None and within_radix(self.scaled.x, runs.lo, runs.hi):
+            events = steps, ranks, chunk.order, masks, runs.lo, runs.hi, stretches, LANES
+            # Plain doubles reach far, and take a fraction of the time.
+            if only_counts:
+                out_m, out_e = self.scaled.out_m[:, 0], self.scaled.out_e[:, 0]
+                if not count_in_lanes(*events, False, width, out_m, out_e):
+                    count_in_lanes(*events, True, width, out_m, out_e)
+                self.found[:] = out_m != 0.0
+                return
+            arguments = self.scaled, self.checked, self.extreme, width, self.found
+            if not sum_in_lanes(*events, False, *arguments):
+                sum_in_lanes(*events, True, *arguments)
+            return
         if only_counts and not ranks.kind.any():
             out_m, out_e = self.scaled.out_m[:, 0], self.scaled.out_e[:, 0]
             count_by_value(steps, ranks, chunk.order, masks, runs.lo, runs.hi, width, out_m, out_e)

@@ -21,6 +21,9 @@ ORDERED, GROUPED, EQUAL = 0, 1, 2
 """A comparison; one within equalities; equalities only."""
 LESS, LESS_OR_EQUAL = 0, 1
 """Which places qualify, of those with the same values of the equalities."""
+MARKED = 256
+"""Places of a run are counted by marks among all places, if those are at most so many times more;
+else they are sorted."""
 SPARSE = 4
 """A run that holds less than every so many-th place gets places of its own."""
 
@@ -137,6 +140,36 @@ def room_to_narrow(ranks: Ranks, lo: NDArray[np.int64], hi: NDArray[np.int64]) -
 
 
 @kernel
+def _ones(word: int) -> int:
+    """How many bits of a word are set."""
+    word = np.uint64(word)
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    low = np.uint64(0x3333333333333333)
+    word = (word & low) + ((word >> np.uint64(2)) & low)
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def _marked(here: Places, words: NDArray[np.uint64], before: Places) -> None:
+    """Marks places; `before[w]` becomes how many there are before those of word w."""
+    words[:] = np.uint64(0)
+    for k in range(here.shape[0]):
+        words[here[k] >> 6] |= np.uint64(1) << np.uint64(here[k] & 63)
+    count = 0
+    for w in range(words.shape[0]):
+        before[w] = count
+        count += _ones(words[w])
+
+
+@kernel
+def _marks_below(words: NDArray[np.uint64], before: Places, bound: int) -> int:
+    """How many marks are below a bound."""
+    bits = words[bound >> 6] & ((np.uint64(1) << np.uint64(bound & 63)) - np.uint64(1))
+    return before[bound >> 6] + _ones(bits)
+
+
+@kernel
 def narrow(ranks: Ranks, lo: int, hi: int, own: Ranks) -> None:
     """The places that only the events `lo : hi` have; event `lo` becomes event 0."""
     for ranking in range(ranks.lefts.shape[0]):
@@ -146,21 +179,37 @@ def narrow(ranks: Ranks, lo: int, hi: int, own: Ranks) -> None:
             if ranks.left[ranking, event] >= 0:
                 here[count] = ranks.left[ranking, event]
                 count += 1
-        here = np.sort(here[:count])
+        here = here[:count]
+        by_marks = ranks.lefts[ranking] <= MARKED * count
+        words = np.empty((ranks.lefts[ranking] >> 6) + 1 if by_marks else 0, np.uint64)
+        before = np.empty(words.shape[0], np.int32)
+        if by_marks:
+            _marked(here, words, before)
+        else:
+            here = np.sort(here)
         grouped = ranks.kind[ranking] != ORDERED
         own.lefts[ranking] = count
         own.size[ranking, : count + 1] = 0
         own.size[ranking, 0] = count
         for event in range(lo, hi):
             at = event - lo
-            left = ranks.left[ranking, event]
-            own.left[ranking, at] = -1 if left < 0 else _below(here, left)
-            own.right[ranking, at] = _below(here, ranks.right[ranking, event])
+            left, right = ranks.left[ranking, event], ranks.right[ranking, event]
+            if by_marks:
+                own.left[ranking, at] = -1 if left < 0 else _marks_below(words, before, left)
+                own.right[ranking, at] = _marks_below(words, before, right)
+            else:
+                own.left[ranking, at] = -1 if left < 0 else _below(here, left)
+                own.right[ranking, at] = _below(here, right)
             own.left_start[ranking, at] = 0
             own.right_start[ranking, at] = 0
             if grouped:
-                own.left_start[ranking, at] = _below(here, ranks.left_start[ranking, event])
-                own.right_start[ranking, at] = _below(here, ranks.right_start[ranking, event])
+                start, other = ranks.left_start[ranking, event], ranks.right_start[ranking, event]
+                if by_marks:
+                    own.left_start[ranking, at] = _marks_below(words, before, start)
+                    own.right_start[ranking, at] = _marks_below(words, before, other)
+                else:
+                    own.left_start[ranking, at] = _below(here, start)
+                    own.right_start[ranking, at] = _below(here, other)
         if grouped:
             own.size[ranking, 0] = 0
             for at in range(hi - lo):
