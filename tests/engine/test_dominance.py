@@ -46,6 +46,7 @@ def test_a_lookup_by_two_values_is_a_scan(
     "window", ["WITHIN 60 s SLIDE 20 s", "WITHIN 90 EVENTS SLIDE 50 EVENTS", "WITHIN 40 s"]
 )
 def test_windows(window: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dominance, "SCANNED", 0)
     where = "A.x > NEXT(A).x AND A.y <= NEXT(A).y"
     text = f"RETURN g, {VALUES} PATTERN A+ WHERE {where} GROUP-BY g {window}"
     rows = [row | {"g": row["g"] % 2} for row in events(500, 6)]

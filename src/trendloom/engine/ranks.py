@@ -65,15 +65,18 @@ def rankings_of(
     """
     rankings: list[Ranking] = []
     pairs = []
-    for step, lookup in lookups.items():
-        sides = []
+    for (earlier, later), lookup in lookups.items():
+        sides: list[range] = []
         for some in (lookup.comparisons[:1], lookup.comparisons[1:]):
             orders = _orders(some) if some or not sides else []
             sides.append(range(len(rankings), len(rankings) + len(orders)))
-            rankings += [Ranking(*step, lookup.equalities, *order) for order in orders]
+            rankings += [
+                Ranking(earlier, later, lookup.equalities, op, left, right)
+                for op, left, right in orders
+            ]
         firsts, seconds = sides
         for first in firsts:
-            pairs += [RankingPair(*step, first, second) for second in seconds or (first,)]
+            pairs += [RankingPair(earlier, later, first, second) for second in seconds or (first,)]
     return rankings, pairs if are_paired(lookups) else []
 
 
