@@ -39,20 +39,27 @@ def test_lookups(semantics: Semantics, kind: str, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("kind", ["none", "time"])
-def test_one_variable_by_halves(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts of `A+` are summed up by halves of time."""
+@pytest.mark.parametrize(
+    ("semantics", "kernel"),
+    [(Semantics.ANY, "count_by_halves"), (Semantics.NEXT, "count_nearest")],
+    ids=["halves", "nearest"],
+)
+def test_one_variable(
+    semantics: Semantics, kernel: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts of `A+` are summed up by halves of time, or wait on a stack."""
     taken = []
-    count = one_order.count_by_halves
+    count = getattr(one_order, kernel)
 
     def noted(*arguments: Any) -> None:
         taken.append(len(arguments[0]))
         count(*arguments)
 
-    monkeypatch.setattr(one_order, "count_by_halves", noted)
+    monkeypatch.setattr(one_order, kernel, noted)
     pattern = query("RETURN COUNT(*) PATTERN A+").plan.query.pattern
     plain = queries(
         pattern=st.just(pattern),
-        semantics=(Semantics.ANY,),
+        semantics=(semantics,),
         window_kinds=(kind,),
         allow_adjacent=False,
         allow_aggregates=False,

@@ -71,7 +71,7 @@ class OneOrder:
 
     def falling(self, chunk: Chunk) -> Floats:
         """The values, turned where smaller ones come first: the next one's is smaller, or equal."""
-        values = pair_columns(self.part, chunk)[self.column]
+        values: Floats = pair_columns(self.part, chunk)[self.column]
         return values if self.op in GREATER else -values
 
     def present(self, chunk: Chunk) -> Flags:
