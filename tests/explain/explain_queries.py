@@ -18,6 +18,8 @@ QUERIES = {
     "WHERE C.y = 2 AND A.x > 1 HAVING MAX(A.x) > 3 AND COUNT(*) > 2",
     "adjacent": "RETURN company, COUNT(*), MIN(S.price) AS low PATTERN Stock S+ "
     "WHERE [company] AND S.price > NEXT(S).price GROUP-BY company WITHIN 1 min SLIDE 1 min",
+    "overlapping": "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) "
+    "WHERE A.x < NEXT(A).x WITHIN 10 min SLIDE 1 min",
     "anchored": "RETURN T.d, COUNT(*), COUNT(DISTINCT B) PATTERN SEQ(A, T, B+) "
     "WHERE A.x * 2 < B.x GROUP-BY T.d WITHIN 1 hour",
     "cleared": "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, NOT C, B, NOT D) "
