@@ -4,6 +4,9 @@ On one core. `WITHIN … SLIDE …` counts `(SEQ(A+, B))+` in windows that overl
 tumbling windows of the same length and beside one vector per window. `WITHIN` without `SLIDE`
 counts `SEQ(A, B)` after every event, beside A-Seq's Start Event Marking (`baselines/sem.py`), which
 keeps a counter for each START event that is not too old. The engine's time includes result rows.
+
+`A+` with `A.x < NEXT(A).x` in overlapping windows, which are lanes of one tree, is beside one
+window after another and beside tumbling windows of the same length.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from benchmarks import charts, events
 from benchmarks.baselines import sem
 from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
 from trendloom import query
+from trendloom.engine import evaluate
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.engine.sliding import Panes
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import altair as alt
-    import pyarrow as pa
 
     from trendloom.plan.plan import Plan
 
@@ -42,13 +46,17 @@ SLIDING = "RETURN COUNT(*) PATTERN (SEQ(A+, B))+ SEMANTICS {} WITHIN {} ms SLIDE
 CHANGES = "RETURN COUNT(*) AS trends PATTERN SEQ(A, B) WITHIN {} ms"
 LIVE = (100, 1_000, 10_000)
 """START events in a window."""
+COMPARED = "RETURN COUNT(*){} PATTERN A+ WHERE A.x < NEXT(A).x WITHIN {} ms SLIDE {} ms"
+LANES = (12, 60)
+"""Windows that overlap."""
+COMPARED_WITHIN = {Size.FULL: 6_000, Size.QUICK: 1_200, Size.TINY: 60}
 CHANGED = {Size.FULL: 200_000, Size.QUICK: 100_000, Size.TINY: 300}
 
 
 def run(size: Size) -> list[Figure]:
     with one_core():
         figures = [figure for name in SEMANTICS for figure in _sliding(name, size)]
-        return [*figures, *_changes(size)]
+        return [*figures, *_changes(size), *_compared(size)]
 
 
 def _sliding(name: str, size: Size) -> list[Figure]:
@@ -125,6 +133,60 @@ def _changes(size: Size) -> list[Figure]:
     return figures
 
 
+def _compared(size: Size) -> list[Figure]:
+    figures = []
+    within = COMPARED_WITHIN[size]
+    count = 10 * within
+    for what, also in (("counted", ""), ("counted and summed", ", SUM(A.x)")):
+        for overlap in LANES:
+            plans = {
+                kind: query(COMPARED.format(also, within, every)).plan
+                for kind, every in (("lanes", within // overlap), ("tumbling", within))
+            }
+            batch = _valued(plans["lanes"], count)
+            seconds = take_turns(
+                {
+                    "lanes": partial(_run, plans["lanes"], [batch]),
+                    "one by one": partial(_one_by_one, plans["lanes"], batch),
+                    "tumbling": partial(_run, plans["tumbling"], [batch]),
+                },
+                size.turns,
+            )
+            name = f"comparison inside, {what}, {overlap} overlapping windows"
+            figures += [
+                Figure(
+                    f"{name}, × faster than one by one",
+                    seconds["one by one"] / seconds["lanes"],
+                    "×",
+                ),
+                Figure(
+                    f"{name}, × the time of tumbling ones",
+                    seconds["lanes"] / seconds["tumbling"],
+                    "×",
+                ),
+            ]
+    return figures
+
+
+def _valued(plan: Plan, count: int) -> pa.RecordBatch:
+    """Events A, one after another, with values in no order."""
+    random = np.random.default_rng(3)
+    fields = {"time": np.arange(count), "mask": np.ones(count, np.uint8)}
+    x = random.random(count)
+    fields |= {f"x{k}": x for k in range(len(plan.scan.operands))}
+    return pa.RecordBatch.from_pydict(fields)
+
+
+def _one_by_one(plan: Plan, batch: pa.RecordBatch) -> pa.Table:
+    """The engine with a tree for each window."""
+    choose = evaluate.stretches_of
+    evaluate.stretches_of = lambda *_: None  # type: ignore[assignment]
+    try:
+        return _run(plan, [batch])
+    finally:
+        evaluate.stretches_of = choose
+
+
 @contextmanager
 def _vectors() -> Iterator[None]:
     """The engine without maps of panes."""
@@ -137,7 +199,8 @@ def _vectors() -> Iterator[None]:
 
 
 def _run(plan: Plan, batches: list[pa.RecordBatch]) -> pa.Table:
-    run = Run(Setting(plan, [], [], nanoseconds=1_000_000))
+    types = [pa.float64()] * len(plan.scan.operands)
+    run = Run(Setting(plan, types, [], nanoseconds=1_000_000))
     for batch in batches:
         run.push(batch)
     table = run.finish()

@@ -21,6 +21,8 @@ QUERIES = {
     "pairs": "RETURN COUNT(*), MAX(S.price) AS high PATTERN SEQ(Stock S+, Trade T) "
     "WHERE S.price > NEXT(S).price AND S.volume < NEXT(S).volume AND S.price <= NEXT(T).price "
     "WITHIN 1 min SLIDE 1 min",
+    "overlapping": "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) "
+    "WHERE A.x < NEXT(A).x WITHIN 10 min SLIDE 1 min",
     "anchored": "RETURN T.d, COUNT(*), COUNT(DISTINCT B) PATTERN SEQ(A, T, B+) "
     "WHERE A.x * 2 < B.x GROUP-BY T.d WITHIN 1 hour",
     "cleared": "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, NOT C, B, NOT D) "

@@ -18,11 +18,13 @@ from trendloom.api import run
 from trendloom.engine import evaluate, lanes_of_windows, ranked
 from trendloom.language import Semantics
 from trendloom.language.nodes import Duration, Query, TimeWindow, Unit
+from trendloom.plan.explaining import costs
 from trendloom.testing.strategies import Case, cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+KERNELS = {"count_in_lanes": ranked.count_in_lanes, "sum_in_lanes": ranked.sum_in_lanes}
 KINDS = pytest.mark.parametrize("kind", ["time", "change", "count"])
 NUMBERS = pytest.mark.parametrize("exponents", [False, True], ids=["plain", "exponents"])
 
@@ -32,13 +34,13 @@ def lanes(monkeypatch: pytest.MonkeyPatch, exponents: bool) -> Iterator[None]:
     """Lanes for all windows that overlap, however few; of plain doubles, or with exponents."""
     seen: list[int] = []
     monkeypatch.setattr(lanes_of_windows, "LEAST_SHARED", 0.0)
-    for name in ("count_in_lanes", "sum_in_lanes"):
+    for name in KERNELS:
 
-        def noted(*arguments: Any, made: Any = getattr(ranked, name)) -> bool:
+        def noted(*arguments: Any, name: str = name) -> bool:
             seen.append(int(np.diff(arguments[6]).max()))
             if exponents and not arguments[8]:
                 return False
-            return bool(made(*arguments))
+            return bool(KERNELS[name](*arguments))
 
         monkeypatch.setattr(ranked, name, noted)
     yield
@@ -83,6 +85,16 @@ def test_any_batching_gives_the_same_rows() -> None:
         compare_in_batches(case, sizes)
 
     check()
+
+
+def test_explain_tells_when_windows_share() -> None:
+    """As many windows at a stroke, from as many that overlap, as are chosen for even events."""
+    assert costs.LANES == lanes_of_windows.LANES
+
+    def shared(overlap: int) -> float:
+        return costs.LANES * overlap / (costs.LANES - 1 + overlap)
+
+    assert shared(costs.SHARED) >= lanes_of_windows.LEAST_SHARED > shared(costs.SHARED - 1)
 
 
 QUERY = "RETURN {} PATTERN {} WHERE {} WITHIN 600 s SLIDE 50 s"

@@ -29,6 +29,8 @@ OVERLAPPING = (
     "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) SEMANTICS next WITHIN 300 s SLIDE 1 s",
     "RETURN MIN(A.x), MAX(LENGTH(*)) PATTERN SEQ(A+, B) WITHIN 300 s SLIDE 1 s",
     "RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 300 s",
+    "RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 300 s SLIDE 10 s",
+    "RETURN COUNT(*), SUM(A.x) PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 300 s SLIDE 10 s",
 )
 """Windows that hold enough of the many events for maps to pay."""
 PAIRED = "RETURN COUNT(*) PATTERN SEQ(A+, B) WHERE A.x <= NEXT(A).x AND A.x + 1 > NEXT(A).x"

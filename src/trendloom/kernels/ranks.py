@@ -140,10 +140,9 @@ def room_to_narrow(ranks: Ranks, lo: NDArray[np.int64], hi: NDArray[np.int64]) -
 
 
 @kernel
-def _ones(word: int) -> int:
+def _ones(word: np.uint64) -> int:
     """How many bits of a word are set."""
-    word = np.uint64(word)
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     low = np.uint64(0x3333333333333333)
     word = (word & low) + ((word >> np.uint64(2)) & low)
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 BLOCK = 4_096
 """Events per pass of DISTINCT."""
+LANES = 8
+"""Windows that are lanes of one tree, where conditions are looked up by value."""
+SHARED = 5
+"""Overlapping windows: with fewer, each has a tree of its own."""
 LINEAR = "linear"
 SORTING = "n log n"
 HALVING = "n log² n"
@@ -84,6 +88,9 @@ def time(plan: Plan, part: Part, windows_per_event: int | None) -> tuple[str, ..
     vectors = map_vectors(plan, part) if slides(plan) else ""
     repeated = repetition(plan, windows_per_event, vectors)
     if repeated is not None:
+        shares = plan.semantics is Semantics.ANY and ranks(plan, part)
+        if shares and (windows_per_event is None or windows_per_event >= SHARED):
+            repeated += f", {LANES} windows at a stroke"
         lines.append(repeated)
     for binding in part.bindings:
         if binding.kind is BindingKind.ANCHOR:
