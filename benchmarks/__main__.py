@@ -35,6 +35,8 @@ NAMES = (
     "workload_chop",
     "complete_trends",
     "workload_bursts",
+    "workload_real",
+    "workload_memory",
     "hamlet_figures",
     "acel_evaluation",
 )

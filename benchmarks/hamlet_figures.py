@@ -16,15 +16,14 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from benchmarks import charts
 from benchmarks.baselines import kleene_workload
 from benchmarks.curves import ENGINE, Curves
-from benchmarks.events import REAL
 from benchmarks.harness import Figure, Samples, Size, one_core
+from benchmarks.real_workloads import WINDOW, plugs, taxi
 from benchmarks.workload_bursts import Contest, contest
 from trendloom.engine.lanes import TRENDS
 from trendloom.generators import generate
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from benchmarks.curves import Counting
+    from benchmarks.real_workloads import RealWorkload
 
 LIMIT = {Size.FULL: 1.5, Size.QUICK: 0.5, Size.TINY: 0.5}
 """Seconds."""
@@ -55,9 +55,7 @@ REAL_EVENTS = {
     Size.QUICK: (200, 1_000, 5_000),
     Size.TINY: (40, 60),
 }
-WINDOW = "WITHIN 1 min SLIDE 1 min"
 OTHERS = [one for one in TYPES if one != "Travel"]
-PLUGS = ("PC-Desktop", "Amplifier", "Refrigerator", "TV-LCD", "Coffeemaker", "PC-Laptop")
 STAND_IN = "generated rides: the file is absent"
 
 
@@ -85,47 +83,25 @@ def _by_queries(size: Size) -> list[Figure]:
 
 
 def _taxi(size: Size) -> list[Figure]:
-    """Drop-offs between dear and cheap pick-ups."""
-    pattern = "SEQ(Pickup X, Dropoff T+, Pickup Y)"
-    texts = [
-        f"RETURN COUNT(*) PATTERN {pattern}"
-        f" WHERE X.fare_amount > {20 + k % 25} AND Y.fare_amount < {10 - k // 25} {WINDOW}"
-        for k in range(QUERIES[size][-1] * 2)
-    ]
-    sql = "SELECT type, fare_amount FROM '{}' ORDER BY ts"
-    return _real(size, "taxi", "taxi_green_nyc_2023q1_apr", sql, texts)
+    return _real(size, taxi(QUERIES[size][-1] * 2))
 
 
 def _plugs(size: Size) -> list[Figure]:
-    """A monitor's load rises between readings of two other appliances."""
-    texts = []
-    for k in range(QUERIES[size][-1] * 2):
-        start, end = PLUGS[k % 3], PLUGS[3 + k // 3 % 3]
-        pattern = f'SEQ("{start}" X, "Monitor-TFT" T+, "{end}" Y)'
-        where = f"T.load_w < NEXT(T).load_w AND X.load_w >= {k // 9}"
-        texts.append(f"RETURN COUNT(*) PATTERN {pattern} WHERE {where} {WINDOW}")
-    kinds = ", ".join(f"'{one}'" for one in ("Monitor-TFT", *PLUGS))
-    sql = "SELECT type, load_w FROM '{}' WHERE type IN (" + kinds + ") ORDER BY ts"
-    return _real(size, "plugs", "smart_plugs_tracebase_3d", sql, texts, rising="load_w")
+    return _real(size, plugs(QUERIES[size][-1] * 2))
 
 
-def _real(
-    size: Size, name: str, file: str, sql: str, texts: list[str], rising: str | None = None
-) -> list[Figure]:
-    path = REAL / f"{file}.parquet"
-    curves = Curves(name if path.exists() else f"{name} ({STAND_IN})", "events/min", size)
-    if not path.exists():
-        texts = [_rides(k) for k in range(len(texts))]
-        rising = None
+def _real(size: Size, asked: RealWorkload) -> list[Figure]:
+    found = asked.path.exists()
+    name = asked.name if found else f"{asked.name} ({STAND_IN})"
+    curves = Curves(name, "events/min", size)
+    texts = asked.texts if found else [_rides(k) for k in range(len(asked.texts))]
     for events in REAL_EVENTS[size]:
-        table = _table(events)
-        if path.exists():
-            found = duckdb.sql(f"{sql.format(path)} LIMIT {events * MINUTES}").to_arrow_table()
-            table = _timed(found, events)
+        table = timed(asked.events(events * MINUTES), events) if found else _table(events)
         ours = contest("", table, texts)
+        rising = asked.rising if found else None
         values = np.zeros(0) if rising is None else _operand(ours, rising)
         curves.measure(events, _literature(ours, LIMIT[size], values))
-    return [_renamed(figure, name) for figure in curves.figures()]
+    return [_renamed(figure, asked.name) for figure in curves.figures()]
 
 
 def _renamed(figure: Figure, name: str) -> Figure:
@@ -246,10 +222,10 @@ def _operand(ours: Contest, name: str) -> np.ndarray:
 def _table(events: int) -> pa.Table:
     burst = float(np.clip(events / 100, 2, 120))
     rides = generate("ridesharing", events * MINUTES, burst=burst, travel=0.6, keys=1)
-    return _timed(rides.drop_columns(["ts"]), events)
+    return timed(rides.drop_columns(["ts"]), events)
 
 
-def _timed(table: pa.Table, per_minute: int) -> pa.Table:
+def timed(table: pa.Table, per_minute: int) -> pa.Table:
     """So many events per minute, no two at the same time."""
     at = np.arange(len(table)) * (60_000_000 // per_minute)
     return table.append_column("ts", pa.array(at).cast(pa.timestamp("us")))

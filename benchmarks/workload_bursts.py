@@ -134,7 +134,7 @@ def _contest(name: str, events: int) -> Contest:
         price = table.column("price").to_numpy().copy()
         price[np.arange(events) // PHASE % 2 == 0] = 1.0
         table = table.set_column(table.schema.get_field_index("price"), "price", pa.array(price))
-    return contest(name, table, [_text(name, k) for k in range(QUERIES)])
+    return contest(name, table, [ride(name, k) for k in range(QUERIES)])
 
 
 def contest(name: str, table: object, texts: list[str]) -> Contest:
@@ -152,7 +152,7 @@ def contest(name: str, table: object, texts: list[str]) -> Contest:
     return Contest(name, chunk, modes)
 
 
-def _text(name: str, k: int) -> str:
+def ride(name: str, k: int) -> str:
     others = [one for one in TYPES if one != "Travel"]
     start, end = others[k % 7], others[7 + k % 12]
     returns = "COUNT(*)" if k % 2 else "COUNT(*), AVG(T.duration)"

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from trendloom.api import TrendQuery, aggregate, aggregate_matches, matches, query, run, trends
     from trendloom.errors import TrendloomError
     from trendloom.listed import Matches, Trends
+    from trendloom.live import LiveWorkload
     from trendloom.result import Result
     from trendloom.results import Results
     from trendloom.several import Workload, workload
 
 __version__ = "0.1.0"
 __all__ = [
+    "LiveWorkload",
     "Matches",
     "Result",
     "Results",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "LiveWorkload": "trendloom.live",
     "Matches": "trendloom.listed",
     "Result": "trendloom.result",
     "Results": "trendloom.results",

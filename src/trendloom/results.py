@@ -39,6 +39,8 @@ class Results(Mapping[str, Result]):
     """Seconds."""
     metrics: Metrics = field(compare=False)
     """What sharing of bursts did: how many, snapshots, events processed once, time of decisions."""
+    late: pa.Table | None = field(default=None, compare=False)
+    """Of a live workload: the events that came behind the watermark, as they were."""
 
     def __getitem__(self, name: str) -> Result:
         try:

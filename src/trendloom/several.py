@@ -17,6 +17,9 @@ from trendloom.results import Results
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pyarrow as pa
+
+    from trendloom.live import LiveWorkload
     from trendloom.workloads.sharing import Sharing
 
 Asked: TypeAlias = "str | Query | TrendQuery"
@@ -119,6 +122,56 @@ class Workload:
             name: result_of(one.plan, outcomes[name], elapsed) for name, one in self.queries.items()
         }
         return Results(ordered, some.events, some.dropped_rows, elapsed, metrics)
+
+    def live(
+        self,
+        *,
+        time: str,
+        type: str | None = None,  # noqa: A002
+        event_type: str | None = None,
+        tick: str = "s",
+        tiebreak: str | None = None,
+        watermark: str | None = None,
+        mode: str = "append",
+        schema: pa.Schema | None = None,
+        numbers: str = "auto",
+        bad_rows: str = "error",
+        threads: int | None = None,
+        state: bytes | None = None,
+    ) -> LiveWorkload:
+        """The queries over events that come bit by bit: push them, take the rows that are final.
+
+        `watermark`: how long after a later event one may still come ("2 minutes"); without it, rows
+        come as each push is told, and at the end. `mode`: a window's row once, when it is over
+        ("append"), or whenever it may have changed ("update"). `schema`: the types of the columns;
+        by default those of the first events. `state`: what `save` gave, to go on from there. All
+        others as for `run`.
+        """
+        from trendloom.engine.layout import Numbers
+        from trendloom.engine.live import Mode
+        from trendloom.engine.threads import usable_cores
+        from trendloom.hosts.local.live import Feeding, Terms
+        from trendloom.hosts.local.live_state import read
+        from trendloom.hosts.local.tables import Types
+        from trendloom.hosts.scan.reading import Reading
+        from trendloom.live import LiveWorkload, read_delay
+
+        one_of("numbers", numbers, NUMBERS)
+        one_of("mode", mode, [one.value for one in Mode])
+        check_threads(threads)
+        terms = Terms(
+            Reading(time, type, event_type, tick, tiebreak, bad_rows),
+            Mode(mode),
+            Numbers(numbers),
+            usable_cores() if threads is None else threads,
+            read_delay(watermark),
+        )
+        plans = {name: one.plan for name, one in self.queries.items()}
+        types = Types.of(schema)
+        feeding = (
+            Feeding(plans, terms, types) if state is None else read(state, plans, terms, types)
+        )
+        return LiveWorkload(self, feeding)
 
     def explain(self, format: str = "text", *, mode: str = "dynamic") -> str:  # noqa: A002
         """Who shares what with whom, and why others do not: "text", "json" or "mermaid"."""

@@ -37,6 +37,8 @@ BARS = {
     "workload_prefixes": 6,
     "workload_chop": 3,
     "workload_bursts": 7,
+    "workload_real": 3,
+    "workload_memory": 4,
     "hamlet_figures": 0,
     "acel_evaluation": 3,
 }

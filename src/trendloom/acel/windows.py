@@ -6,16 +6,15 @@ those of all windows: a result is in every window that has its start and its end
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.errors import Place, QueryMeaningError, QuerySyntaxError
+from trendloom.errors import Place, QueryMeaningError
 from trendloom.language.nodes import CountWindow, TimeWindow
-from trendloom.language.windows import Amount, amount, window
+from trendloom.language.windows import read_amount, window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 EARLIEST = -(1 << 62)
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([^\W\d]\w*)?\s*")
 
 
 def read_window(within: str | None, slide: str | None) -> TimeWindow | CountWindow | None:
@@ -35,25 +33,12 @@ def read_window(within: str | None, slide: str | None) -> TimeWindow | CountWind
             )
         return None
     return window(
-        _amount(within),
-        None if slide is None else _amount(slide),
+        read_amount(within),
+        None if slide is None else read_amount(slide),
         emit=None,
         text=within if slide is None else slide,
         place=Place(0, len(within if slide is None else slide)),
     )
-
-
-def _amount(text: str) -> Amount:
-    place = Place(0, len(text))
-    found = _AMOUNT.fullmatch(text)
-    if found is None:
-        raise QuerySyntaxError(
-            "This is not an amount",
-            text=text,
-            place=place,
-            remedy="Write a number and a unit, as in 10 seconds or 100 EVENTS.",
-        )
-    return amount(found[1], found[2], text=text, place=place, unit_place=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ _SPELLINGS: Mapping[Unit, str] = {
 }
 UNITS = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
 EVENTS = frozenset({"event", "events"})
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([^\W\d]\w*)?\s*")
 _EXAMPLE = "Write a number and a unit, as in 500 ms, 10 seconds, 1.5 hours or 100 EVENTS."
 
 
@@ -52,6 +54,20 @@ def amount(number: str, unit: str | None, *, text: str, place: Place, unit_place
             f"There is no unit '{unit}'", text=text, place=unit_place, remedy=remedy
         )
     return Amount(Fraction(number), UNITS.get(word), place)
+
+
+def read_amount(text: str) -> Amount:
+    """An amount that stands by itself, outside of a query."""
+    place = Place(0, len(text))
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        raise QuerySyntaxError(
+            "This is not an amount",
+            text=text,
+            place=place,
+            remedy="Write a number and a unit, as in 10 seconds or 100 EVENTS.",
+        )
+    return amount(found[1], found[2], text=text, place=place, unit_place=place)
 
 
 def window(

@@ -18,7 +18,9 @@ from trendloom.engine.arrow import from_numpy, to_numpy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trendloom.plan.plan import Plan
     from trendloom.plan.scan import Scan
+    from trendloom.workloads.scan import SharedScan
 
 WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
 
@@ -33,6 +35,12 @@ class Lens:
     operands: tuple[int, ...]
     """The shared operands that are x0, x1, … here."""
     keep_unmatched: bool
+
+    @classmethod
+    def of(cls, shared: SharedScan, plan: Plan) -> Lens:
+        """Of one query."""
+        letters, operands = shared.letters_of(plan), shared.operands_of(plan)
+        return cls(shared.scan, letters, operands, plan.scan.keep_unmatched)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         mask = self.masks(batch)

@@ -197,10 +197,8 @@ def mean_burst(batch: pa.RecordBatch) -> float:
 def _alone(
     name: str, plan: Plan, group: Group, columns: Columns, *, by_time: bool = False
 ) -> _Alone:
-    shared = group.shared
-    operands = shared.operands_of(plan)
-    lens = Lens(shared.scan, shared.letters_of(plan), operands, plan.scan.keep_unmatched)
-    kinds = [columns.operand_types[k] for k in operands]
+    lens = Lens.of(group.shared, plan)
+    kinds = [columns.operand_types[k] for k in lens.operands]
     setting = Setting(
         plan, kinds, columns.partition_types, columns.nanoseconds, columns.numbers, columns.threads
     )

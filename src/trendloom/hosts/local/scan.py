@@ -146,12 +146,7 @@ class _Run:
             if drop:
                 inner = inner.where(known(bound.order), copy=False)
         if not self.scan.keep_unmatched:
-            nothing = exp.Literal.number(0)
-            kept.append(
-                exp.or_(
-                    *[exp.NEQ(this=exp.column(m), expression=nothing) for m in bound.mask_names]
-                )
-            )
+            kept.append(bound.is_letter)
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
         order += ["line"] if numbered else []
         delivered = [self._delivered(name) for name in names]

@@ -67,9 +67,9 @@ def run_workload(
     with open_events(events) as source:
         if threads is not None:
             duck.use_threads(source.connection, threads)
-        _each(plans, lambda plan: check_letters(plan.scan))
+        each(plans, lambda plan: check_letters(plan.scan))
         if not source.is_empty:
-            _each(plans, lambda plan: check_attributes(source, plan.scan.attributes))
+            each(plans, lambda plan: check_attributes(source, plan.scan.attributes))
         if source.is_text and len(sharing.groups) > 1:
             source = _staged(source, plans, reading)
         call = _Call(reading, numbers, cores, progress, len(sharing.groups), len(plans))
@@ -95,7 +95,7 @@ def _run_group(
     batches, axis = begun
     total, dropped = batches.total_rows, batches.dropped_rows
     try:
-        _each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
+        each(group.plans, lambda plan: Windows.of(plan, axis.nanoseconds))
         types = batches.operand_types, batches.partition_types
         columns = Columns(*types, axis.nanoseconds, call.numbers, call.threads)
     except BaseException:
@@ -123,7 +123,7 @@ def _run_group(
     return outcomes, finished.metrics.timed(axis.to_arrow)
 
 
-def _each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
+def each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
     """Raises what is wrong with any of the queries, all at once."""
     wrong: dict[str, TrendloomError] = {}
     for name, plan in plans.items():

@@ -110,4 +110,4 @@ def _statement(projection: Projection, *, ordered_only: bool = False) -> exp.Sel
     outer = exp.select(*names).from_(inner.subquery("rows"))
     if projection.keep_unmatched:
         return outer
-    return outer.where(exp.NEQ(this=exp.column("mask"), expression=exp.Literal.number(0)))
+    return outer.where(projection.is_letter)

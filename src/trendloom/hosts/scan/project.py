@@ -45,6 +45,10 @@ class Projector:
     schema: pa.Schema
     reading: Reading
 
+    def bind(self) -> None:
+        """Now, not at first use: whatever misfits is told."""
+        _ = self._bound
+
     @property
     def axis(self) -> TimeAxis:
         return self._bound.axis

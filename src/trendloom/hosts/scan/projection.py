@@ -98,6 +98,13 @@ class Projection:
         return ["mask", *(f"mask{k}" for k in range(1, len(self.words)))]
 
     @property
+    def is_letter(self) -> exp.Expr:
+        """Over the mask's words: whether the row is any letter."""
+        nothing = exp.Literal.number(0)
+        names = self.mask_names
+        return exp.or_(*[exp.NEQ(this=exp.column(m), expression=nothing.copy()) for m in names])
+
+    @property
     def order(self) -> list[exp.Expr]:
         """What a row must have to stand in the order: a time, and a tiebreak if one was named."""
         return [self.time] if self.tie is None else [self.time, self.tie]
