@@ -6,12 +6,12 @@ nowhere. Their share is the paper's selectivity S: 2,000 of them beside three of
 time are 2,003 checks a second, of which 0.15 % are selected; the paper's rates are 3,500 to 50,000.
 
 SASE++ (`baselines/sase_trends.py`) comes in two ways. With pointers, as the paper has it, it finds
-once what an event can follow and is then about M-CET: every trend is copied by either, so it is
-never ten times slower than H-CET, in none of these panels. Without pointers it looks at every
-earlier check in every step of every trend; how much slower it is is a matter of the checks that
-lead nowhere: not at all of a ring alone, tens of times among 2,000 of them. SASE++ writes numbers
-into a buffer, H-CET makes Arrow lists where nothing else is said. All are told, the ordinary ones
-first.
+once what an event can follow, by a look at every earlier check, and then walks as M-CET does: every
+trend is copied by either, so a ring alone or among few others takes it no longer than H-CET. Among
+2,000 others at every time it is the search for the pointers that takes long, where H-CET looks up
+values. Without pointers SASE++ looks at every earlier check in every step of every trend. So both
+are ten times slower only where most checks lead nowhere. SASE++ writes numbers into a buffer, H-CET
+makes Arrow lists where nothing else is said. All are told, the ordinary ones first.
 
 Then windows that overlap: graphs alone, the whole listing, and what sharing the kept paths of
 graphlets too could save. Then the search for a cut by atomic graphlets: its time, its memory and
