@@ -110,6 +110,11 @@ class Panel:
     log_x: bool = True
 
 
+def point(panel: str, what: str, x: float, y: float, *, stopped: bool = False) -> dict[str, Any]:
+    """Of a line of a panel."""
+    return {"panel": panel, "what": what, "x": x, "y": y, "stopped": stopped}
+
+
 def panels(those: list[Panel], *, title: str, subtitle: str) -> alt.ConcatChart:
     """All on logarithmic scales, with one colour for a name in all of them."""
     names = list(dict.fromkeys(point["what"] for panel in those for point in panel.points))

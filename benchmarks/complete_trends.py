@@ -1,17 +1,24 @@
 """Complete trends within a memory limit: H-CET lists them where T-CET does not fit.
 
-After CET's Figures 13 to 17. Rings of checks (`generators/transfers.py`) in one window, by its
-events and by how many checks a check can follow: alone, the ordinary case, and among checks that
-lead nowhere, which SASE++ (`baselines/sase_trends.py`) looks at in every step of every trend. How
-much slower it is is a matter of these others. Of a ring alone, and in windows of some hundred real
-transfers, it is as fast as H-CET or faster: there is little to look at in vain, every trend is
-copied by either, and SASE++ writes numbers into a buffer while H-CET makes Arrow lists. Among 2,000
-others at every time it is slower by tens. Both are told, the ordinary ones first. Then windows that
-overlap, graphs alone and the whole listing; the search for a cut by atomic graphlets; real
-transfers, plugs and postures. M-, T- and H-CET run from sorted batches to Arrow batches, on one
-core. All list the same number of trends, which is checked; except SASE++ on real transfers, where
-accounts come again and not all of its trends are complete. Times are those of the
-processor, as the paper's.
+After CET's Figures 13 to 17. Rings of checks in one window, by its length (layers of a ring), by
+the rate (rings) and by how many checks a check can follow: alone, and among checks that lead
+nowhere. Their share is the paper's selectivity S: 2,000 of them beside three of a ring at every
+time are 2,003 checks a second, of which 0.15 % are selected; the paper's rates are 3,500 to 50,000.
+
+SASE++ (`baselines/sase_trends.py`) comes in two ways. With pointers, as the paper has it, it finds
+once what an event can follow, by a look at every earlier check, and then walks as M-CET does: every
+trend is copied by either, so a ring alone or among few others takes it no longer than H-CET. Among
+2,000 others at every time it is the search for the pointers that takes long, where H-CET looks up
+values. Without pointers SASE++ looks at every earlier check in every step of every trend. So both
+are ten times slower only where most checks lead nowhere. SASE++ writes numbers into a buffer, H-CET
+makes Arrow lists where nothing else is said. All are told, the ordinary ones first.
+
+Then windows that overlap: graphs alone, the whole listing, and what sharing the kept paths of
+graphlets too could save. Then the search for a cut by atomic graphlets: its time, its memory and
+its plans. Then real transfers, plugs and postures. M-, T- and H-CET run from sorted batches to
+Arrow batches, on one core. All list the same number of trends, which is checked; except SASE++ on
+real transfers, where accounts come again and not all of its trends are complete. Times are those of
+the processor, as the paper's.
 """
 
 from __future__ import annotations
@@ -29,13 +36,11 @@ import pyarrow.parquet as pq
 from benchmarks import charts
 from benchmarks.baselines.limits import Stopped
 from benchmarks.baselines.sase_trends import list_trends
+from benchmarks.cut_searches import cut_figures
 from benchmarks.events import REAL
 from benchmarks.fresh import peak_of
 from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
 from benchmarks.listings import Scanned, kept_bytes, scanned
-from trendloom.cet.costs import Prices, atomic_bounds
-from trendloom.cet.graph import Graph
-from trendloom.cet.partitioning import branch_and_bound, exhaustive, greedy
 from trendloom.errors import LimitError
 
 if TYPE_CHECKING:
@@ -55,9 +60,10 @@ TOO_MANY = {Size.FULL: 15, Size.QUICK: 14, Size.TINY: 4}
 TIGHT = {Size.FULL: MEMORY // 4, Size.QUICK: MEMORY // 8, Size.TINY: 1 << 20}
 OTHERS = {Size.FULL: 2_000, Size.QUICK: 2_000, Size.TINY: 10}
 """Checks at every time that belong to no ring."""
+RATES = {Size.FULL: (1, 2, 4, 8), Size.QUICK: (1, 4), Size.TINY: (1, 2)}
+"""Rings in a window of ten layers."""
 COMPATIBLE = {Size.FULL: range(1, 13), Size.QUICK: (1, 2, 3, 4, 6, 9, 12), Size.TINY: (1, 3)}
 PER_RING = {Size.FULL: 36, Size.QUICK: 30, Size.TINY: 9}
-ATOMS = {Size.FULL: (8, 12, 16, 20), Size.QUICK: (8, 12, 16), Size.TINY: (4, 6)}
 OVERLAPS = {Size.FULL: (0, 1, 2, 3, 4, 5), Size.QUICK: (0, 3, 5), Size.TINY: (0, 5)}
 """Sixths of a window that it shares with the next."""
 OVERLAPPED = {Size.FULL: 60_000, Size.QUICK: 30_000, Size.TINY: 1_200}
@@ -77,9 +83,9 @@ REAL_CASES = (
      "AND L.heart_rate > 110 WITHIN 1 minute SLIDE 1 minute", {}),
 )  # fmt: skip
 CAUSES = {
-    "T-CET does not fit, 0 others": "one ring alone is 45 events, which SASE++ looks through as "
-    "fast as H-CET takes kept paths; both copy every event of every trend",
-    "T-CET does not fit, 20 others": "few events to look at in vain",
+    "SASE++ with pointers": "it walks as M-CET does; both copy every event of every trend, "
+    "which is most of the work",
+    "SASE++ without": "few events to look at in vain, and both copy every event of every trend",
     "overlap 5/6: the whole listing": "every window writes its own trends, shared or not: about "
     "half of a listing's time",
 }
@@ -101,7 +107,7 @@ def run(size: Size) -> list[Figure]:
     figures = []
     _warm_up()
     with one_core():
-        for panel in (_events, _tight, _compatibility, _overlap, _cuts, _real):
+        for panel in (_events, _rate, _tight, _compatibility, _overlap, cut_figures, _real):
             figures += panel(size)
     return [*figures, *_peaks(size)]
 
@@ -109,7 +115,9 @@ def run(size: Size) -> list[Figure]:
 def _warm_up() -> None:
     """Compiled code is loaded before anybody's turn."""
     table = rings(9, 3)
-    list_trends(*(table[c].to_numpy() for c in ("ts", "src", "dst")), 1.0)
+    for pointers in (False, True):
+        columns = (table[c].to_numpy() for c in ("ts", "src", "dst"))
+        list_trends(*columns, 1.0, pointers=pointers)
     for algorithm in ("m", "t", "h"):
         scanned(CHAINS, table, event_type="Check").listed(algorithm=algorithm, memory=MEMORY)
 
@@ -128,7 +136,10 @@ def _curve(
         table = table_of(x)
         events = scanned(CHAINS, table, event_type="Check")
         trends, emitted[x] = events.listed(algorithm="m", memory=MEMORY)
-        contenders: dict[str, Callable[[], object]] = {}
+        columns = [table[c].to_numpy() for c in ("ts", "src", "dst")]
+        pointing = partial(list_trends, *columns, LIMIT[size], pointers=True)
+        assert pointing() == (trends, emitted[x]), f"{name} {x}: pointers"
+        contenders: dict[str, Callable[[], object]] = {"SASE++, pointers": pointing}
         for algorithm in ("m", "t", "h"):
             try:
                 found = events.listed(algorithm=algorithm, memory=MEMORY)
@@ -136,7 +147,6 @@ def _curve(
                 continue
             assert found == (trends, emitted[x]), f"{name} {x}: {algorithm}"
             contenders[f"{algorithm.upper()}-CET"] = _lister(events, algorithm)
-        columns = [table[c].to_numpy() for c in ("ts", "src", "dst")]
         if not gone:
             started = time.process_time()
             try:
@@ -148,34 +158,31 @@ def _curve(
             except Stopped:
                 gone = True
                 seconds = time.process_time() - started
-                points.append(_point(name, "SASE++", x, seconds * 1e3, stopped=True))
+                points.append(charts.point(name, "SASE++", x, seconds * 1e3, stopped=True))
         slow = emitted[x] > 20_000_000
         for who, seconds in cpu_turns(
             contenders, min(3, size.turns) if slow else size.turns, warm_up=0
         ).items():
             turns[who, x] = seconds
         points += [
-            _point(name, who, at, s.median * 1e3) for (who, at), s in turns.items() if at == x
+            charts.point(name, who, at, s.median * 1e3) for (who, at), s in turns.items() if at == x
         ]
         for algorithm, held in kept_bytes(events, MEMORY).items():
-            memory.append(_point(f"{name}: memory", algorithm, x, held / 1e6))
+            memory.append(charts.point(f"{name}: memory", algorithm, x, held / 1e6))
     last = max(x for who, x in turns if who == "SASE++")
     figures = [
         Figure(
-            f"{name}, {last} {x_name}, {emitted[last]:,} emitted: SASE++, × H-CET's time",
-            Samples((turns["SASE++", last].median / turns["H-CET", last].median,)), "×",
-            points=(*points, *memory),
+            f"{name}, {last} {x_name}, {emitted[last]:,} emitted: {who}, × H-CET's time",
+            Samples((turns[who, last].median / turns["H-CET", last].median,)), "×",
+            points=(*points, *memory) if who == "SASE++" else (),
         )
+        for who in ("SASE++", "SASE++, pointers")
     ]  # fmt: skip
     return figures, turns, emitted
 
 
-def _point(panel: str, who: str, x: float, y: float, *, stopped: bool = False) -> dict[str, Any]:
-    return {"panel": panel, "what": who, "x": x, "y": y, "stopped": stopped}
-
-
 def _events(size: Size) -> list[Figure]:
-    """Figures 13(a), (b) and 14: more events in a window, by rate or by length."""
+    """Figures 13(b) and 14(b): longer windows."""
     xs = [3 * layers for layers in LAYERS[size]]
     figures, turns, emitted = _curve("events per ring", "events", xs, lambda x: rings(x, 3), size)
     among, _, _ = _curve(
@@ -185,6 +192,15 @@ def _events(size: Size) -> list[Figure]:
     rate = Samples(tuple(emitted[fits] / s for s in turns["T-CET", fits].values))
     label = f"T-CET, {fits} events per ring, to Arrow"
     return [*figures, *among, Figure(f"{label}: emitted", rate, "events/s", at_least(4e7))]
+
+
+def _rate(size: Size) -> list[Figure]:
+    """Figures 13(a) and 14(a): more checks per second, each of them compatible with three."""
+    layers = min(10, max(LAYERS[size]))
+    figures, _, _ = _curve(
+        "rings per window", "rings", RATES[size], lambda x: rings(3 * layers, 3, x), size
+    )
+    return figures
 
 
 def _tight(size: Size) -> list[Figure]:
@@ -213,23 +229,25 @@ def _tight_among(each: int, size: Size) -> list[Figure]:
     }
     seconds = cpu_turns(contenders, 1, warm_up=0)
     least = seconds["buffer"].median
-    started = time.process_time()
-    try:
-        assert list_trends(*columns, 60 * least)[1] == emitted
-        words = ""
-    except Stopped:
-        words = ", and stopped there"
-    ratio = (time.process_time() - started) / least
     where = (
-        f"T-CET does not fit, {each:,} others at every time, {table.num_rows:,} events, "
+        f"where T-CET does not fit, {each:,} others at every time, {table.num_rows:,} events, "
         f"{emitted:,} emitted"
     )
+    ratios = []
+    for who, pointers in (("SASE++ with pointers", True), ("SASE++ without", False)):
+        started = time.process_time()
+        try:
+            assert list_trends(*columns, 30 * least, pointers=pointers)[1] == emitted
+            words = ""
+        except Stopped:
+            words = ", and stopped there"
+        ratio = Samples(((time.process_time() - started) / least,))
+        claim = f"{who}, × H-CET's time{words}, {where}"
+        ratios.append(Figure(claim, ratio, "×", at_least(10)))
     return [
-        Figure(
-            f"{where}: SASE++, × H-CET's time{words}", Samples((ratio,)), "×", at_least(10)
-        ),
+        *ratios,
         *(
-            Figure(f"{where}: H-CET, {who}", Samples((emitted / s.median,)), "events/s")
+            Figure(f"H-CET, {who}, {where}", Samples((emitted / s.median,)), "events/s")
             for who, s in seconds.items()
         ),
     ]  # fmt: skip
@@ -287,9 +305,18 @@ def _overlap(size: Size) -> list[Figure]:
         turned = {"shared": shared, "alone": alone, **listers}
         for who, seconds in cpu_turns(turned, size.turns).items():
             turns[who, sixths] = seconds
-            points.append(_point("overlap", who, sixths, seconds.median / windows[0] * 1e3))
+            points.append(charts.point("overlap", who, sixths, seconds.median / windows[0] * 1e3))
     most = max(OVERLAPS[size])
+    layers = {Size.FULL: 60, Size.QUICK: 24, Size.TINY: 6}[size]
+    dense = scanned(f"{CHAINS} WITHIN 12 s SLIDE 2 s", rings(3 * layers, 3, 1), event_type="Check")
     return [
+        *(
+            Figure(
+                f"overlap {most}/6, {words}: what graphlets keep, of an H-CET listing's time",
+                _kept_share(windows_of), "%",
+            )
+            for words, windows_of in (("many short trends", events), ("a ring", dense))
+        ),
         Figure(
             f"overlap {most}/6: graphs without sharing, × those with",
             turns["alone", most] / turns["shared", most], "×", at_least(3), points=tuple(points),
@@ -301,63 +328,11 @@ def _overlap(size: Size) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _layers(widths: list[int]) -> Graph:
-    """A graph of layers: each is an atomic graphlet."""
-    point = np.repeat(np.arange(len(widths)), widths)
-    first = np.cumsum([0, *widths])
-    preds = [
-        np.arange(first[k - 1], first[k]) if k else np.arange(0)
-        for k in range(len(widths))
-        for _ in range(widths[k])
-    ]
-    start = np.cumsum([0, *map(len, preds)])
-    return Graph(
-        0, np.arange(len(point)), np.zeros(len(point), np.int64), point,
-        (point == 0).astype(np.uint8), (point == len(widths) - 1).astype(np.uint8),
-        start.astype(np.int64), np.concatenate(preds).astype(np.int64),
-    )  # fmt: skip
-
-
-def _cuts(size: Size) -> list[Figure]:
-    """Figures 15 to 17: the searches' time by atomic graphlets, and the quality of their plans."""
-    random = np.random.default_rng(5)
-    points, ratios, quality, same = [], {}, {}, {}
-    searches = {"exhaustive": exhaustive, "branch and bound": branch_and_bound, "greedy": greedy}
-    for atoms in ATOMS[size]:
-        graph = _layers(random.integers(1, 4, atoms).tolist())
-        plans, seconds = {}, {}
-        whole = Prices(graph, atomic_bounds(graph), np.inf)
-        every = whole.memory(tuple(range(whole.atoms + 1)))
-        room = max(whole.memory((0, whole.atoms)) / 20, 1.5 * every)
-        for who, search in searches.items():
-            prices = Prices(graph, atomic_bounds(graph), room)
-            started = time.process_time()
-            plans[who] = search(prices, room)
-            seconds[who] = time.process_time() - started
-            points.append(_point("search", who, atoms, seconds[who] * 1e3))
-        best = whole.work(plans["exhaustive"])
-        ratios[atoms] = seconds["exhaustive"] / seconds["branch and bound"]
-        same[atoms] = float(whole.work(plans["branch and bound"]) / best)
-        quality[atoms] = float(whole.work(plans["greedy"]) / best)
-        points += [
-            _point("plan", "branch and bound", atoms, same[atoms]),
-            _point("plan", "greedy", atoms, quality[atoms]),
-        ]
-    most = max(ATOMS[size])
-    return [
-        Figure(
-            f"{most} atomic graphlets: exhaustive search, × branch and bound's time",
-            Samples((ratios[most],)), "×", at_least(50), points=tuple(points),
-        ),
-        Figure(
-            "branch and bound's plan, × the best plan's work, at most",
-            Samples((max(same.values()),)), "×", at_most(1),
-        ),
-        Figure(
-            "greedy's plan, × the best plan's work, at most",
-            Samples((max(quality.values()),)), "×", at_most(3),
-        ),
-    ]  # fmt: skip
+def _kept_share(events: Scanned) -> Samples:
+    """What windows could save at most if they shared kept paths."""
+    lister = _lister(events, "h")
+    whole = cpu_turns({"whole": lister}, 3)["whole"].median
+    return Samples((100 * events.keeping(memory=MEMORY) / whole,))
 
 
 def _real(size: Size) -> list[Figure]:
@@ -376,7 +351,7 @@ def _real(size: Size) -> list[Figure]:
                 print(f"  {name}, {algorithm}: {error.cause}")
         assert len(set(listed.values())) == 1
         turns = cpu_turns({a: _lister(events, a) for a in listed}, 1, warm_up=0)
-        points = tuple(_point("real", a.upper(), 0, s.median * 1e3) for a, s in turns.items())
+        points = tuple(charts.point("real", a.upper(), 0, s.median * 1e3) for a, s in turns.items())
         trends, emitted = listed["m"]
         words = f"{name}: {events.rows:,} events, {trends:,} trends, {emitted:,} emitted"
         figures += [
@@ -439,6 +414,8 @@ def draw(figures: list[Figure]) -> alt.ConcatChart:
         "events per ring": ("Time by events", "events per ring", "ms"),
         "events per ring, among others": ("Time by events, among others", "events per ring", "ms"),
         "events per ring: memory": ("Memory by events", "events per ring", "MB"),
+        "rings per window": ("Time by rate", "rings per window", "ms"),
+        "rings per window: memory": ("Memory by rate", "rings per window", "MB"),
         "compatible checks": ("Time by compatibility", "checks that a check can follow", "ms"),
         "compatible checks, among others": (
             "Time by compatibility, among others",
@@ -447,7 +424,9 @@ def draw(figures: list[Figure]) -> alt.ConcatChart:
         ),
         "overlap": ("Windows that overlap: graphs, listings", "sixths shared", "ms per window"),
         "search": ("Search for a cut", "atomic graphlets", "ms"),
+        "search: memory": ("Memory of the search", "atomic graphlets", "KB"),
         "plan": ("Work of the plan", "atomic graphlets", "× the best"),
+        "plan: memory": ("Memory of the plan", "atomic graphlets", "× uncut"),
     }
     drawn = [
         charts.Panel(

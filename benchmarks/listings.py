@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,17 @@ class Scanned:
                 self.plan.parts[0], self.plan.semantics, chunk, runs,
                 complete=True, memory=memory, share=share,
             )  # fmt: skip
+
+    def keeping(self, *, memory: int) -> float:
+        """Seconds of a core that H-CET takes to keep the paths of all graphlets."""
+        spent = 0.0
+        for graph in self.graphs(memory=memory):
+            bounds = choose(graph, Wanted(algorithm="h", memory=memory)).bounds
+            if bounds is not None:
+                started = time.process_time()
+                keep(graph, bounds)
+                spent += time.process_time() - started
+        return spent
 
     def searched(self, *, share: bool) -> tuple[int, int]:
         """Graphs, and steps in them."""

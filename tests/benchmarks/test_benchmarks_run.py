@@ -33,7 +33,7 @@ BARS = {
     "contiguous_steps": 1,
     "cogra_figures": 0,
     "threads": 2,
-    "complete_trends": 10,
+    "complete_trends": 13,
     "workload_prefixes": 6,
     "workload_chop": 3,
     "workload_bursts": 7,

@@ -17,7 +17,7 @@ from trendloom.plan.predecessors import Search, equality_of, predecessors
 from trendloom.testing.oracle import trends
 
 STREAMS = 15
-ALGORITHMS = ("auto", "m", "t", "h")
+ALGORITHMS = ("auto", "baseline", "m", "t", "h")
 PATTERNS = {
     "A+ WHERE [k] AND A.x < NEXT(A).x": Search.STAIRS,
     "A+ WHERE [k] AND A.x <= NEXT(A).x": Search.STAIRS,
@@ -53,22 +53,23 @@ def streams(seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_same_trends_as_the_oracle(pattern: str, window: str) -> None:
-    """12 patterns, 4 windows, 3 tables of 15 streams: 2,160 cases."""
+    """12 patterns, 4 windows, 3 tables of 15 streams: 2,160 cases, each by every algorithm."""
     query = f"PATTERN {pattern} {window}"
-    for seed, algorithm in enumerate(np.roll(ALGORITHMS, len(query))[:3]):
+    for seed in range(3):
         events = streams(1_000 * len(query) + seed)
         table = pa.Table.from_pylist(events)
-        rows = tl.trends(query, table, time="time", type="type", algorithm=str(algorithm)).rows()
-        found = sorted(
-            (row["k"], str(row["window_start"]),
-             tuple(zip(row["events"], row["variables"], strict=True)))
-            for row in rows
-        )  # fmt: skip
         wanted = sorted(
             (trend.partition[0], str(trend.window[0]), trend.elements)
             for trend in trends(query, events, type="type", complete=True, limit=100_000)
         )
-        assert found == wanted, (query, algorithm, seed)
+        for algorithm in ALGORITHMS:
+            rows = tl.trends(query, table, time="time", type="type", algorithm=algorithm).rows()
+            found = sorted(
+                (row["k"], str(row["window_start"]),
+                 tuple(zip(row["events"], row["variables"], strict=True)))
+                for row in rows
+            )  # fmt: skip
+            assert found == wanted, (query, algorithm, seed)
 
 
 @pytest.mark.parametrize(("pattern", "search"), PATTERNS.items())
@@ -120,8 +121,9 @@ def test_windows_are_searched_alone_where_a_stretch_does_not_fit(
     monkeypatch.setattr(Searcher, "steps", told)
     assert tl.trends(query, events, memory_limit="1 MB", **options).rows() == widest
     shared = [hi - lo for lo, hi in asked if hi - lo > 2_900]
-    assert len(shared) == 1
-    assert len(asked) == len(widest) + 1
+    # Tried once per batch of the scan in which windows end, of 2,048 rows here.
+    assert 1 <= len(shared) <= 3
+    assert len(asked) == len(widest) + len(shared)
 
 
 def test_large_windows_need_no_set_of_ancestors() -> None:
@@ -135,3 +137,41 @@ def test_large_windows_need_no_set_of_ancestors() -> None:
         ).rows()  # fmt: skip
         assert sum(row["length"] for row in found) == count
         assert len(found) == 1
+
+
+def test_a_value_that_most_events_have_is_not_walked_back() -> None:
+    """200,000 events of one value, one that nothing covers and some that come and go beside it."""
+    count = 200_000
+    x = np.zeros(count, np.int64)
+    y = np.zeros(count, np.int64)
+    x[1::5], y[1::5] = 1, 2
+    events = pa.table({"time": np.arange(count), "x": x, "y": y})
+    found = tl.trends(
+        "PATTERN A+ WHERE A.x = NEXT(A).y", events, time="time", event_type="A",
+        memory_limit="200 MB", longest=1,
+    )  # fmt: skip
+    assert [row["length"] for row in found.rows()] == [4 * count // 5]
+    assert found.happened.edges == 4 * count // 5 - 1
+
+
+@pytest.mark.parametrize("values", [1, 2, 3, 8, 40])
+def test_covered_candidates_leave_their_chain(values: int) -> None:
+    """Beside a condition that says the same twice: it is looked at for every candidate."""
+    random = np.random.default_rng(values)
+    for size in (20, 150):
+        x, y = random.integers(0, values, (2, size))
+        time = np.sort(random.integers(0, size, size))
+        events = pa.table({"time": time, "x": x, "y": y, "type": random.choice(["A", "B"], size)})
+        for pattern in ("A+ WHERE A.x = NEXT(A).y", "SEQ(A+, B) WHERE A.x = NEXT(A).y"):
+            last = " AND A.x = NEXT(B).y" if "B" in pattern else ""
+            twice = last + " AND A.x >= NEXT(A).y" + last.replace("=", ">=")
+            graphs = [
+                tl.trends(
+                    f"PATTERN {pattern}{more}", events, time="time", type="type", limit=50
+                )
+                for more in (last, twice)
+            ]  # fmt: skip
+            rows = [found.rows() for found in graphs]
+            assert rows[0] == rows[1]
+            assert graphs[0].happened.edges == graphs[1].happened.edges
+            assert str(graphs[0].happened.trends) == str(graphs[1].happened.trends)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import trendloom as tl
-from trendloom.errors import InputError, QueryMeaningError
+from trendloom.errors import InputError, LimitError, QueryMeaningError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,6 +86,11 @@ def test_some_trends(spark: SparkSession) -> None:
     assert [row[:3] for row in some(longest=1)] == [row[:3] for row in rows_of(longest)]
     assert len(some(sample=2, seed=3)) == 2 * len({row[:2] for row in whole})
     assert len(some(limit=3)) == 3
+    assert some(max_results=len(whole)) == whole
+    assert len(some(max_results=2, limit=1)) == 1
+    told = f"There are {len(whole):,} trends to list; max_results is {len(whole) - 1:,}"
+    with pytest.raises(LimitError, match=told):
+        some(max_results=len(whole) - 1)
     options = {"attributes": ["k", "x", "time"], **READING}
     theirs = tl.spark.trends(query, frame, id="id", **options).toArrow().to_pylist()
     ours = tl.trends(query, events, **options).rows()
@@ -100,8 +105,6 @@ def test_refusals(spark: SparkSession) -> None:
         tl.spark.trends("PATTERN A+", frame, id="k", **READING)
     with pytest.raises(InputError, match="do not go on behind a trend"):
         tl.spark.trends("PATTERN A+", frame, id="id", after=3, **READING)
-    with pytest.raises(InputError, match="do not count first"):
-        tl.spark.trends("PATTERN A+", frame, id="id", max_results=3, **READING)
     with pytest.raises(InputError, match="do not drop rows"):
         tl.spark.trends("PATTERN A+", frame, id="id", bad_rows="drop", **READING)
     with pytest.raises(QueryMeaningError, match="RETURN aggregates"):

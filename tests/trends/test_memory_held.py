@@ -28,7 +28,7 @@ PROGRAM = Path(__file__).with_name("memory_held.py")
     ],
 )
 def test_what_is_held(kind: str, limits: list[str]) -> None:
-    """Of 3^11 trends, with 30 attributes or long texts; of windows over long or shuffled events."""
+    """3^11 trends, with 30 attributes or long texts, or windows over long or shuffled events."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), kind, *limits], capture_output=True, text=True, check=False
     )

@@ -65,12 +65,12 @@ def count_trends(graph: Graph) -> Count:
     return total + Count(float(share.sum()), top)
 
 
-def check_most(total: Count, most: int) -> None:
+def check_most(total: Count, most: int | None) -> None:
     """Refuses more than the caller wants to see."""
-    if total.number > most:
+    if most is not None and total.number > most:
         raise LimitError(
             f"There are {total} trends to list; max_results is {most:,}.",
-            remedy="Raise it, add limit=…, or ask for the longest or for a sample.",
+            remedy="Raise it, add limit=… (--limit), or ask for the longest or for a sample.",
         )
 
 
@@ -79,6 +79,6 @@ def check_number(total: Count) -> None:
     if total.number > MOST:
         raise LimitError(
             f"There are {total} trends to list, in the windows seen so far.",
-            remedy=f"Without a limit at most {MOST:,} are listed. Add limit=…, ask for the longest "
-            "or for a sample, or count them: RETURN COUNT(*).",
+            remedy=f"Without a limit at most {MOST:,} are listed. Add limit=… (--limit), ask for "
+            "the longest or for a sample, or count them: RETURN COUNT(*).",
         )

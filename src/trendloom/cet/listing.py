@@ -101,14 +101,16 @@ class Listing:
 
     def refuse_more(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Counts every window before any is listed; refuses more than `most`."""
-        most, limit = self.wanted.most, self.wanted.limit
-        if most is None or (limit is not None and limit <= most):
-            return
+        if self.wanted.counts_first:
+            check_most(self.count(batches), self.wanted.most)
+
+    def count(self, batches: Iterable[pa.RecordBatch]) -> Count:
+        """The trends of all windows; lists none."""
         total = Count()
         for _, chunk, runs in self._complete(batches):
             for graph in self._graphs(chunk, runs):
                 total += count_trends(graph)
-        check_most(total, most)
+        return total
 
     def sketch(self, batches: Iterable[pa.RecordBatch], graphlets: int | None) -> Sketch:
         """Of the graph with the most trends that can be drawn; lists none."""

@@ -110,7 +110,9 @@ def _undominated(
 
 def first_level(prices: Prices, limit: float) -> int:
     """Level search: by bisection, the fewest graphlets of which the balanced plan fits."""
-    low, high, level = 1, prices.atoms, prices.atoms
+    if prices.memory((0, prices.atoms)) <= limit:
+        return 1  # the price of one graphlet is soon known, those of a thousand are not
+    low, high, level = 2, prices.atoms, prices.atoms
     while low <= high:
         middle = (low + high) // 2
         if prices.memory(balanced(prices, middle)) <= limit:

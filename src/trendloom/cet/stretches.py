@@ -71,7 +71,7 @@ class Searcher(NamedTuple):
         if self.found.search is Search.STAIRS:
             return 80 * (hi - lo)
         arrows = len(self.program.source)
-        return 40 * most + 8 * arrows * (most + 6 * (hi - lo))
+        return 40 * most + 8 * arrows * (most + 8 * (hi - lo))
 
     def steps(self, lo: int, hi: int) -> Steps:
         """Of events `lo : hi`."""

@@ -44,6 +44,11 @@ class Wanted:
     share: bool = True
     """Whether windows that overlap share what they can; off only to compare."""
 
+    @property
+    def counts_first(self) -> bool:
+        """Whether the number of trends decides if any is listed."""
+        return self.most is not None and (self.limit is None or self.limit > self.most)
+
     @classmethod
     def read(
         cls,

@@ -4,6 +4,11 @@ Every arrow has a chain of nodes per value, latest first. An event's candidates 
 chain per arrow, taken from the latest to the earliest. A kept candidate covers its ancestors
 (`steps`); they are marked by walking back from it, no further than the earliest candidate, so no
 set of ancestors is ever stored: memory is linear in nodes and edges.
+
+Where one chain has all candidates and equal values are all that is asked, a node that a later one
+of its chain covers stays covered: it leaves the chain. What is left between two lookups needs no
+second look, so only nodes that joined since are walked back from. A value that most events have
+then costs as much as the steps it has.
 """
 
 from __future__ import annotations
@@ -38,6 +43,13 @@ def _cover(
 
 
 @kernel
+def _is_equality(program: Program, predicates: Predicates, arrow: int) -> bool:
+    """Whether two equal values are all that the arrow asks for."""
+    predicate = program.predicate[arrow]
+    return predicates.start[predicate + 1] - predicates.start[predicate] <= 3
+
+
+@kernel
 def equal_steps(
     program: Program,
     predicates: Predicates,
@@ -64,6 +76,7 @@ def equal_steps(
     pred = np.empty(max(16, 2 * most), np.int64)
     head = np.full((arrows, values), -1, np.int64)
     tail = np.full((arrows, values), -1, np.int64)
+    settled = np.full((arrows, values), -1, np.int64)
     chain = np.empty((arrows, most), np.int64)
     cursor = np.empty(arrows, np.int64)
     seen = np.zeros(most, np.int64)
@@ -87,6 +100,7 @@ def equal_steps(
                 stamp += 1
                 before = edges
                 floor = most
+                sources, only = 0, first
                 for a in range(first, last):
                     cursor[a] = -1
                     if program.target[a] == NO_STATE:
@@ -94,11 +108,31 @@ def equal_steps(
                     target = program.target[a]
                     if program.source[a] == NO_STATE:
                         starts = True
-                    elif later[a, event - lo] >= 0:
+                        continue
+                    sources, only = sources + 1, a
+                    if later[a, event - lo] >= 0:
                         value = later[a, event - lo]
                         cursor[a] = head[a, value]
                         if cursor[a] >= 0:
                             floor = min(floor, tail[a, value])
+                if sources == 1 and cursor[only] >= 0 and _is_equality(program, predicates, only):
+                    value = later[only, event - lo]
+                    known, above, node = settled[only, value], -1, head[only, value]
+                    while node >= 0:
+                        if seen[node] == stamp:
+                            chain[only, above] = chain[only, node]
+                        else:
+                            if edges == pred.shape[0]:
+                                pred = grown(pred)
+                            pred[edges] = node
+                            edges += 1
+                            above = node
+                            if node > known and node > floor:
+                                _cover(node, floor, pred_start, pred, seen, stamp, stack)
+                        node = chain[only, node]
+                    tail[only, value] = above
+                    settled[only, value] = head[only, value]
+                    cursor[only] = -1
                 while True:
                     latest = first
                     for a in range(first + 1, last):
@@ -110,9 +144,9 @@ def equal_steps(
                     cursor[latest] = chain[latest, node]
                     if seen[node] == stamp:
                         continue
-                    predicate = program.predicate[latest]
-                    length = predicates.start[predicate + 1] - predicates.start[predicate]
-                    if length > 3 and not holds(predicates, predicate, event_of[node], event):
+                    if not _is_equality(program, predicates, latest) and not holds(
+                        predicates, program.predicate[latest], event_of[node], event
+                    ):
                         continue
                     if edges == pred.shape[0]:
                         pred = grown(pred)

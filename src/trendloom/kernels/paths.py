@@ -29,11 +29,14 @@ def count_paths(begins: Flags, pred_start: Ints, pred: Ints) -> tuple[Floats, In
     m, e = np.zeros(nodes), np.zeros(nodes, np.int64)
     for node in range(nodes):
         top = 0
+        total = float(begins[node])
         for k in range(pred_start[node], pred_start[node + 1]):
             top = max(top, e[pred[k]])
-        total = math.ldexp(float(begins[node]), -min(top, 2_000))
-        for k in range(pred_start[node], pred_start[node + 1]):
-            total += math.ldexp(m[pred[k]], max(e[pred[k]] - top, -2_000))
+            total += m[pred[k]]
+        if top:
+            total = math.ldexp(float(begins[node]), -min(top, 2_000))
+            for k in range(pred_start[node], pred_start[node + 1]):
+                total += math.ldexp(m[pred[k]], max(e[pred[k]] - top, -2_000))
         if total >= 2.0**512:
             total = math.ldexp(total, -512)
             top += 512

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from trendloom.cet.counting import Count, check_most
 from trendloom.cet.listing import Listing, carried
 from trendloom.cet.rows import schema_of
 from trendloom.errors import InputError
@@ -46,6 +47,10 @@ class ListingTask:
     @property
     def plan(self) -> Plan:
         return _plan(self.query, self.wanted.attributes, self.wanted.by)
+
+    def listing(self, wanted: Wanted) -> Listing:
+        types, ticks = self.partition_types, self.axis.nanoseconds
+        return Listing(self.plan, wanted, types, ticks, self.operand_types)
 
     @property
     def own_schema(self) -> pa.Schema:
@@ -94,11 +99,6 @@ def list_spark(
             "Listings on Spark do not go on behind a trend: tasks list side by side.",
             remedy="Filter the DataFrame to the partitions that are missing.",
         )
-    if wanted.most is not None:
-        raise InputError(
-            "Listings on Spark do not count first: max_results is for the local host.",
-            remedy="Count with RETURN COUNT(*) and tl.spark.run, or add limit=….",
-        )
     frame = numbered_frame(events, spark, id, reading)
     refuse_input_order(plan, reading)
     scan = spark_scan(frame.schema, plan.scan, reading)
@@ -106,9 +106,30 @@ def list_spark(
         to_text(plan.query), wanted, scan.axis, scan.partition_types, scan.operand_types
     )
     moved = exchanged(frame, scan, id)
+    if wanted.counts_first:
+        check_most(_counted(moved, task), wanted.most)
     found = moved.mapInArrow(list_events(task), struct_of(task.schema))
     # A task stops after so many; all of them together have more.
     return found if wanted.limit is None else found.limit(wanted.limit)
+
+
+def _counted(moved: DataFrame, task: ListingTask) -> Count:
+    """All trends, by a job of its own: each task counts those of its partitions."""
+    rows = moved.mapInArrow(count_events(task), "mantissa DOUBLE, exponent BIGINT").collect()
+    return sum((Count(row.mantissa, row.exponent) for row in rows), Count())
+
+
+def count_events(task: ListingTask) -> Stage:
+    """Packed events → one row: how many trends a task has."""
+
+    def stage(batches: Batches) -> Batches:
+        events = arrived(batches, len(task.partition_types))
+        if events is not None:
+            total = task.listing(task.wanted).count(iter([events]))
+            row = {"mantissa": total.mantissa, "exponent": total.exponent}
+            yield pa.RecordBatch.from_pylist([row])
+
+    return stage
 
 
 def list_events(task: ListingTask) -> Stage:
@@ -125,10 +146,7 @@ def list_events(task: ListingTask) -> Stage:
         first = number << TASK_SHIFT
         # Tasks that drew alike would draw the same places of different partitions.
         wanted = replace(task.wanted, seed=task.wanted.seed + first)
-        listing = Listing(
-            task.plan, wanted, task.partition_types, task.axis.nanoseconds, task.operand_types
-        )
-        for batch in listing.over(iter([events])):
+        for batch in task.listing(wanted).over(iter([events])):
             own = dressed_listing(batch, task.own_schema, task.plan, task.axis)
             yield _for_spark(own, task.schema, first)
 
