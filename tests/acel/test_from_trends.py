@@ -133,6 +133,43 @@ def test_what_must_not_lie_between(
     assert sorted(found) == sorted(expected)
 
 
+LINKS = ["A.x <= NEXT(A).x", "A.x != NEXT(B).x", "B.x + 1 > NEXT(A).x", "A.x < NEXT(A).x"]
+LINKS += ["A.x = NEXT(C).x OR A.x > 1", "A.x - NEXT(A).x < 1 AND A.x < NEXT(B).x"]
+linked = st.one_of(
+    st.builds("SEQ({}, {})".format, piece, piece),
+    st.builds("(SEQ({}, {}))+".format, piece, piece),
+    st.builds("({}){{1,3}}".format, piece),
+    piece,
+)
+
+
+@given(linked, st.sampled_from(LINKS), st.booleans(), few_events)
+@many(250)
+def test_any_conditions_between_neighbours(
+    pattern: str, where: str, gaps: bool, drawn: list[dict[str, Any]]
+) -> None:
+    """One formula takes links from the first event on, another from the second on."""
+    names = {
+        str(one.variable) for one in events_of(name_variables(parse(f"PATTERN {pattern}")).pattern)
+    }
+    assume(set("ABC") & set(where) <= names)
+    semantics = "any" if gaps else "contiguous"
+    query = parse(f"PATTERN {pattern} WHERE {where} SEMANTICS {semantics}")
+    try:
+        made = translate(query, TYPES)
+    except LimitError:
+        return
+    assume(sum(1 for _ in walk(made.formula)) < 160)
+    over = stream(drawn, LETTERS)
+    found = [
+        sorted((event.time, name) for name in made.variables for event in one[name])
+        for one in evaluate(compile_formula(made.formula, LETTERS), over)
+    ]
+    rows = [{**row, "time": time} for time, row in enumerate(drawn)]
+    expected = [sorted(trend.elements) for trend in trends(query, rows, type="type")]
+    assert sorted(found) == sorted(expected)
+
+
 @given(st.tuples(piece, piece.map(lambda text: text.translate(OTHERS))), few_events)
 @many(150)
 def test_a_complex_event_for_every_pair(
@@ -155,6 +192,12 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
     pairs = sorted((event, variable) for variable in variables for event in row[variable])
     keys = [(name, row[name]) for name in names]
     return (row["window_start"], row["window_end"], *keys, tuple(pairs))
+
+
+LINK = (
+    "PROJECT[A](AGG[link(own_x = MAX(own.x), following_x = MAX(following.x))]"
+    "(A AS own ; A AS following) FILTER link[own_x <= following_x])"
+)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +246,17 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             "OR own IS NULL])):+ : S OR S) FILTER S[increasing(p)])",
         ),
         (
+            "PATTERN SEQ(A, B?) WHERE A.x <= NEXT(B).x SEMANTICS contiguous",
+            "PROJECT[A, B](AGG[pair0(n_A = COUNT(A.type), n_B = COUNT(B.type), A_x = MAX(A.x), "
+            "B_x = MAX(B.x))](A : B OR A) FILTER pair0[A_x <= B_x OR n_A = 0 OR n_B = 0])",
+        ),
+        (
+            "PATTERN A+ WHERE A.x <= NEXT(A).x",
+            "PROJECT[A](PROJECT[A]("
+            f"{LINK}+ ; A OR A OR {LINK}+) AND PROJECT[A](A ; ({LINK}+ ; A OR {LINK}+) OR A ; A "
+            "OR A))",
+        ),
+        (
             "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
             "PROJECT[A, B, C](A ; (B ; C) OR (C ; A OR A ; C) ; B)",
         ),
@@ -225,8 +279,14 @@ def test_translations(query: str, formula: str) -> None:
             "PATTERN S+ WHERE S.p = NEXT(S).p SEMANTICS skip-till-next-match",
             "Which event is next depends on this comparison",
         ),
-        ("PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x", "This compares two events of which one may"),
-        ("PATTERN (SEQ(A+, B?))+ WHERE A.x < NEXT(A).x", "This compares two events of which one"),
+        (
+            "PATTERN SEQ(A+, NOT C, B) WHERE A.x < NEXT(B).x",
+            "This compares two events of which one may",
+        ),
+        (
+            "RETURN COUNT(*) PATTERN SEQ(A+, B) AND C WHERE A.x < NEXT(B).x",
+            "This compares two events of which one",
+        ),
         (
             "PATTERN SEQ(A, B+) WHERE A.x < B.x * 2",
             "This compares two events of which one may come",

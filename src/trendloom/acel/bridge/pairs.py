@@ -27,16 +27,22 @@ TURNED: dict[on.Shape, on.Shape] = {
 }  # fmt: skip
 
 
-def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
-    """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
+def is_order(pair: Pair) -> bool:
+    """Whether it is `V.a < NEXT(V).a`, or `>` or `=`."""
     tree = _bare(pair.tree)
-    shape = SHAPES.get(type(tree))
-    if shape is None:
-        asked.no_words(pair)
+    if type(tree) not in SHAPES:
+        return False
     left, right = tree.this, tree.expression
     plain = isinstance(left, exp.Column) and isinstance(right, exp.Column)
-    if not plain or left.name != right.name:
+    return plain and bool(left.name == right.name)
+
+
+def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
+    """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
+    if not is_order(pair):
         asked.no_words(pair)
+    tree = _bare(pair.tree)
+    left, shape = tree.this, SHAPES[type(tree)]
     return TURNED[shape] if left.args.get("db") is not None else shape, left.name
 
 
@@ -54,6 +60,8 @@ class Pairs:
     pattern: t.Pattern
     in_runs: bool
     """Whether conditions inside of V+ are to be asked here, of all V together."""
+    linked: bool = False
+    """Whether conditions between neighbours have been asked before."""
 
     def filtered(self, formula: n.Formula) -> n.Formula:
         return self._lengths(self._pairs(formula))
@@ -64,6 +72,8 @@ class Pairs:
         conditions = self.asked.conditions
         for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
             adjacent = number < len(conditions.adjacent)
+            if adjacent and self.linked:
+                continue
             both = {pair.earlier, pair.later}
             if not both <= known:
                 if both & known:
