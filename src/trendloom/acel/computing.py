@@ -60,6 +60,9 @@ class Computing:
         self._steps: list[tuple[int, ...]] = []
         self._store = Store(where=np.zeros(computing.COUNTERS, np.int64))
         self._store.where[computing.GROUPS] = 1
+        self._groups = np.zeros((0, 3), np.int64)
+        self._states = np.zeros(0, np.int64)
+        self._slots = np.zeros((0, 2 * computed.width), np.float64)
         self._make_tables(FEW)
         self._groups[0] = histories.NONE, 0, 1
         self._prices = np.empty((MOST_FOUND, 2 * len(computed.shown)), np.float64)
@@ -67,14 +70,11 @@ class Computing:
         self._python: Registers | None = None
 
     def _make_tables(self, room: int) -> None:
-        width = 2 * self._computed.width
-        old = getattr(self, "_groups", None)
-        size = 0 if old is None else len(old)
+        """Room for so many runs and groups, with those that there are."""
+        size = len(self._groups)
         groups, states = np.zeros((room, 3), np.int64), np.zeros(room, np.int64)
-        slots = np.zeros((room, width), np.float64)
-        if size:
-            groups[:size], states[:size] = self._groups, self._states
-            slots[:size] = self._slots
+        slots = np.zeros((room, self._slots.shape[1]), np.float64)
+        groups[:size], states[:size], slots[:size] = self._groups, self._states, self._slots
         self._groups, self._states, self._slots = groups, states, slots
         self._table = np.empty(4 * room, np.int64)
         self._ends = np.empty((room, 2), np.int64)

@@ -44,8 +44,10 @@ def needs_links(asked: Asked, pattern: t.Pattern) -> bool:
 def by_links(asked: Asked, pattern: t.Pattern) -> n.Formula:
     """The formula of a pattern without NOT, with all conditions between neighbours."""
     made = _Links(asked, pattern)
-    sides = dict.fromkeys((made.formula(first=2), made.formula(first=1)))
-    return reduce(n.And, [n.Project(side, asked.variables) for side in sides])
+    one, other = (
+        n.Project(side, asked.variables) for side in (made.formula(first=2), made.formula(first=1))
+    )
+    return one if one == other else n.And(one, other)
 
 
 class _Links:
