@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 EVENTS = {Size.FULL: 300_000, Size.QUICK: 100_000, Size.TINY: 2_000}
 DEFINED = {Size.FULL: 60, Size.QUICK: 60, Size.TINY: 30}
 """Events over which the definition is computed."""
-SLOW = 50
-"""How many times fewer events automata with registers get."""
+FEWER = 50
+"""How many times fewer events get those of whose results there are many."""
+LENGTHS = (3, 6, 12)
 WITHIN = "60 s"
 SELECTIVE, RARE = "volume > 6000", "volume > 9000"
 
@@ -37,24 +38,70 @@ def sequence(length: int, condition: str = SELECTIVE) -> str:
     return f"PROJECT[{', '.join(names)}]({events})"
 
 
+def kleene(length: int, inside: str = "", first: str = RARE) -> str:
+    """As many variables without gaps, every second of them repeated."""
+    parts = [f"Stock AS v0 FILTER v0[{first}]"]
+    for k in range(1, length):
+        small = f"(Stock AS v{k} FILTER v{k}[volume <= 2000]):+"
+        if inside:
+            small = f"({small} FILTER v{k}[{inside}])"
+        parts.append(small if k % 2 else f"Stock AS v{k} FILTER v{k}[volume > 2000]")
+    names = ", ".join(f"v{k}" for k in range(length))
+    return f"PROJECT[{names}]({' : '.join(parts)})"
+
+
+def aggregate(length: int, first: str = RARE) -> str:
+    return (
+        f"PROJECT[Y](AGG[Y(n = COUNT(v1.price), s = SUM(v1.volume))]({kleene(length, '', first)}))"
+    )
+
+
+def inner_aggregate(length: int) -> str:
+    """Series of stretches of so many events, each of them with a large sum."""
+    stretch = " : ".join(["Stock AS a"] * (length - 1))
+    return (
+        "PROJECT[Y](AGG[Y(n = COUNT(X.h))]((AGG[X(h = SUM(a.volume))]"
+        f"({stretch}) FILTER X[h > {4500 * (length - 1)}]):+))"
+    )
+
+
+KINDS = {
+    "sequence": sequence,
+    "Kleene": kleene,
+    "filtered Kleene": partial(kleene, inside="increasing(price)"),
+    "aggregate": aggregate,
+    "aggregates in a Kleene": inner_aggregate,
+}
 FORMULAS = {
-    "sequence of 3": sequence(3),
-    "sequence of 6": sequence(6),
-    "sequence of 12": sequence(12),
-    "Kleene": "PROJECT[a, b, c]("
-    f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[volume <= 2000]):+"
-    f" : Stock AS c FILTER c[volume > 2000])",
-    "aggregate": "PROJECT[Y](AGG[Y(n = COUNT(b.price), s = SUM(b.volume))]("
-    f"Stock AS a FILTER a[{RARE}] : (Stock AS b FILTER b[volume <= 2000]):+"
-    f" : Stock AS c FILTER c[volume > 2000]))",
-    "filtered Kleene": "PROJECT[a, Y](AGG[Y(n = COUNT(a.price))](Stock:+ AS a "
-    "FILTER a[increasing(price)] FILTER a[volume > 1000]) FILTER Y[n > 2])",
+    f"{kind} of {length}": write(length) for kind, write in KINDS.items() for length in LENGTHS
 }
-REGISTERS = {
-    "aggregates in a Kleene": "PROJECT[Y](AGG[Y(n = COUNT(X.h))]((AGG[X(h = SUM(a.volume))]"
-    "(Stock AS a : Stock AS a) FILTER X[h > 9000]):+))",
+OFTEN = "volume > 1000"
+DEFINITIONS = {
+    "sequence": sequence(3, OFTEN),
+    "Kleene": kleene(3, first=OFTEN),
+    "filtered Kleene": kleene(3, "increasing(price)", OFTEN),
+    "aggregate": aggregate(3, OFTEN),
 }
-"""What no kernel runs: these get fewer events."""
+"""What the definition is computed of: filters that let more through, since it sees few events."""
+
+CONTIGUOUS = (
+    "PATTERN SEQ(Stock v0, Stock v1+, Stock v2) WHERE [company] AND v0.volume > 9000 "
+    "AND v1.volume <= 2000 AND v2.volume > 2000{} SEMANTICS contiguous WITHIN 60 s SLIDE 60 s"
+)
+PAIRS = "PROJECT[a, b](Stock AS a FILTER a[volume > 4000] ; Stock AS b FILTER b[volume > 4000])"
+LISTED = {
+    "sequence": (
+        PAIRS,
+        "PATTERN SEQ(Stock a, Stock b) WHERE [company] AND a.volume > 4000 AND b.volume > 4000 "
+        "WITHIN 60 s SLIDE 60 s",
+    ),
+    "Kleene": (kleene(3), CONTIGUOUS.format("")),
+    "filtered Kleene": (
+        kleene(3, "increasing(price)"),
+        CONTIGUOUS.format(" AND v1.price < NEXT(v1).price"),
+    ),
+}
+"""The same complex events as a formula and as trends."""
 
 BARS = {"sequence of 3": at_least(200)}
 
@@ -62,42 +109,59 @@ BARS = {"sequence of 3": at_least(200)}
 def run(size: Size) -> list[Figure]:
     events = EVENTS[size]
     table = generate("stock", events, seed=11)
-    few = table.slice(0, max(1_000, events // SLOW))
+    few = table.slice(0, max(1_000, events // FEWER))
     contenders: dict[str, Callable[[], object]] = {}
     for name, formula in FORMULAS.items():
         contenders[name] = partial(found, formula, table)
-    for name, formula in REGISTERS.items():
-        contenders[name] = partial(found, formula, few)
-    contenders["short"] = partial(found, FORMULAS["Kleene"], table.slice(0, events // 4))
-    pairs = "PROJECT[a, b](Stock AS a FILTER a[volume > 4000] ; Stock AS b FILTER b[volume > 4000])"
-    listed = "PATTERN SEQ(Stock a, Stock b) WHERE [company] AND a.volume > 4000 AND b.volume > 4000"
-    contenders["pairs"] = partial(found, pairs, few, "60 s", "60 s")
-    contenders["trends"] = partial(trends, f"{listed} WITHIN 60 s SLIDE 60 s", few)
-    start = table.slice(0, DEFINED[size])
-    often = sequence(3, "volume > 1000")
-    contenders["definition"] = partial(defined, often, start)
-    contenders["evaluation"] = partial(alone, often, start)
-    different = abs(contenders["pairs"]() - contenders["trends"]())  # type: ignore[operator]
-    different += abs(contenders["definition"]() - contenders["evaluation"]())  # type: ignore[operator]
+    for part in (4, 100):
+        contenders[f"1/{part}"] = partial(found, kleene(3), table.slice(0, events // part))
+    for kind, (formula, query) in LISTED.items():
+        contenders[f"{kind}, found"] = partial(found, formula, few, "60 s", "60 s")
+        contenders[f"{kind}, listed"] = partial(trends, query, few)
+    for kind, formula in DEFINITIONS.items():
+        # Of a sequence there are more results, and the definition tries all triples.
+        start = table.slice(0, DEFINED[size] * (1 if kind == "sequence" else 4))
+        contenders[f"{kind}, defined"] = partial(defined, formula, start)
+        contenders[f"{kind}, alone"] = partial(alone, formula, start)
+    different = 0
+    for one, other, kinds in (("found", "listed", LISTED), ("alone", "defined", DEFINITIONS)):
+        for kind in kinds:
+            counts = [contenders[f"{kind}, {way}"]() for way in (one, other)]
+            different += abs(counts[0] - counts[1])  # type: ignore[operator]
     with one_core():
         costs = take_turns(contenders, size.turns)
     rates = {name: _rate(costs[name], events) for name in FORMULAS}
-    rates |= {name: _rate(costs[name], len(few)) for name in REGISTERS}
-    growth = (costs["Kleene"] / costs["short"]) / 4.0
+    # What every call costs, however few events there are, is left out on both sides.
+    begun = costs["1/100"]
+    growth = ((costs["Kleene of 3"] - begun) / 0.99) / ((costs["1/4"] - begun) / 0.24)
     return [
         Figure("results that differ", Samples((float(different),)), "", at_most(0)),
         *(
             Figure(f"{name}: rate", rate, "k events/s", BARS.get(name), label=name)
             for name, rate in rates.items()
         ),
-        Figure("cost per event, four times the stream", growth, "×", at_most(1.3)),
+        Figure("cost of a further event, four times the stream", growth, "×", at_most(1.3)),
         Figure(
             "sequence of 3: complex events",
             Samples((float(found(FORMULAS["sequence of 3"], table)),)),
             "",
         ),
-        Figure("definition / evaluation", costs["definition"] / costs["evaluation"], "×"),
-        Figure("listing trends / evaluation", costs["trends"] / costs["pairs"], "×"),
+        *(
+            Figure(
+                f"{kind}: definition / evaluation",
+                costs[f"{kind}, defined"] / costs[f"{kind}, alone"],
+                "×",
+            )
+            for kind in DEFINITIONS
+        ),
+        *(
+            Figure(
+                f"{kind}: listing trends / evaluation",
+                costs[f"{kind}, listed"] / costs[f"{kind}, found"],
+                "×",
+            )
+            for kind in LISTED
+        ),
     ]
 
 
@@ -117,7 +181,7 @@ def trends(query: str, table: pa.Table) -> int:
 
 def defined(formula: str, table: pa.Table) -> int:
     """By the definition; without partitions, which it does not know."""
-    rows = table.select(["type", "volume"]).to_pylist()
+    rows = table.select(["type", "volume", "price"]).to_pylist()
     return len(denote(formula, stream(rows)))
 
 

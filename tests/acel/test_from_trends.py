@@ -16,7 +16,7 @@ from trendloom.acel.nodes import walk
 from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language import parse
 from trendloom.language.naming import name_variables
-from trendloom.language.nodes import CountWindow, Semantics, TimeWindow, events_of
+from trendloom.language.nodes import CountWindow, Query, Semantics, TimeWindow, events_of
 from trendloom.testing import naive, trends
 from trendloom.testing.listings import ListingCase, listings
 from trendloom.testing.shapes import TYPES
@@ -118,11 +118,43 @@ def test_what_must_not_lie_between(
     if kept:
         query = parse(f"PATTERN {pattern} WHERE {' AND '.join(kept)} SEMANTICS {semantics.value}")
     try:
-        made = translate(query, TYPES)
-    except (QueryMeaningError, LimitError) as error:
+        agree(query, drawn)
+    except QueryMeaningError as error:
         assert error.remedy  # noqa: PT017
+
+
+LINKS = ["A.x <= NEXT(A).x", "A.x != NEXT(B).x", "B.x + 1 > NEXT(A).x", "A.x < NEXT(A).x"]
+LINKS += ["A.x = NEXT(C).x OR A.x > 1", "A.x - NEXT(A).x < 1 AND A.x < NEXT(B).x"]
+linked = st.one_of(
+    st.builds("SEQ({}, {})".format, piece, piece),
+    st.builds("(SEQ({}, {}))+".format, piece, piece),
+    st.builds("({}){{1,3}}".format, piece),
+    piece,
+)
+
+
+@given(linked, st.sampled_from(LINKS), st.booleans(), few_events)
+@many(250)
+def test_any_conditions_between_neighbours(
+    pattern: str, where: str, gaps: bool, drawn: list[dict[str, Any]]
+) -> None:
+    """One formula takes links from the first event on, another from the second on."""
+    names = {
+        str(one.variable) for one in events_of(name_variables(parse(f"PATTERN {pattern}")).pattern)
+    }
+    assume(set("ABC") & set(where) <= names)
+    semantics = "any" if gaps else "contiguous"
+    query = parse(f"PATTERN {pattern} WHERE {where} SEMANTICS {semantics}")
+    agree(query, drawn)
+
+
+def agree(query: Query, drawn: list[dict[str, Any]]) -> None:
+    """There is a complex event for every trend, and no other."""
+    try:
+        made = translate(query, TYPES)
+    except LimitError:
         return
-    assume(sum(1 for _ in walk(made.formula)) < 120)  # larger ones take their time to compile
+    assume(sum(1 for _ in walk(made.formula)) < 160)  # larger ones take their time to compile
     over = stream(drawn, LETTERS)
     found = [
         sorted((event.time, name) for name in made.variables for event in one[name])
@@ -131,6 +163,22 @@ def test_what_must_not_lie_between(
     rows = [{**row, "time": time} for time, row in enumerate(drawn)]
     expected = [sorted(trend.elements) for trend in trends(query, rows, type="type")]
     assert sorted(found) == sorted(expected)
+
+
+ANCHORED = ["A.x < B.x * 2", "3 - B.x / 2 >= A.x", "A.x * 2 = 2 * B.x", "-B.x < A.x - 1"]
+ANCHORED += ["A.x - 2 <= B.x * -1", "(1 - B.x) * 2 > A.x"]
+
+
+@given(
+    st.sampled_from(["SEQ(A, B+)", "SEQ(A, C?, B*)", "SEQ(A, (B OR C)+)", "SEQ(A, (SEQ(B, C))+)"]),
+    st.sampled_from(ANCHORED),
+    few_events,
+)
+@many(100)
+def test_one_event_and_the_least_of_many(
+    pattern: str, where: str, drawn: list[dict[str, Any]]
+) -> None:
+    agree(parse(f"PATTERN {pattern} WHERE {where}"), drawn)
 
 
 @given(st.tuples(piece, piece.map(lambda text: text.translate(OTHERS))), few_events)
@@ -155,6 +203,12 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
     pairs = sorted((event, variable) for variable in variables for event in row[variable])
     keys = [(name, row[name]) for name in names]
     return (row["window_start"], row["window_end"], *keys, tuple(pairs))
+
+
+LINK = (
+    "PROJECT[A](AGG[link(own_x = MAX(own.x), following_x = MAX(following.x))]"
+    "(A AS own ; A AS following) FILTER link[own_x <= following_x])"
+)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +237,11 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             "((A ; B+) FILTER B[x IS NOT NULL]) FILTER pair0[A_x * 2 < least OR n = 0])",
         ),
         (
+            "PATTERN SEQ(A, B+) WHERE 3 - B.x / 2 >= A.x",
+            "PROJECT[A, B](AGG[pair0(n = COUNT(B.type), least = MAX(B.x), A_x = MAX(A.x))]"
+            "((A ; B+) FILTER B[x IS NOT NULL]) FILTER pair0[A_x <= 3 - least / 2 OR n = 0])",
+        ),
+        (
             "PATTERN A+ WHERE LENGTH(*) >= 3",
             "PROJECT[A](AGG[length(n_A = COUNT(A.type))](A+) FILTER length[n_A >= 3])",
         ),
@@ -201,6 +260,16 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             'PROJECT[S](((S OR PROJECT[S](AGG["left out"(own = MAX(S.p), best = MAX(failing.p))]'
             '(S : PROJECT[failing](S AS failing):+) FILTER "left out"[best <= own OR best IS NULL '
             "OR own IS NULL])):+ : S OR S) FILTER S[increasing(p)])",
+        ),
+        (
+            "PATTERN SEQ(A, B?) WHERE A.x <= NEXT(B).x SEMANTICS contiguous",
+            "PROJECT[A, B](AGG[pair0(n_A = COUNT(A.type), n_B = COUNT(B.type), A_x = MAX(A.x), "
+            "B_x = MAX(B.x))](A : B OR A) FILTER pair0[A_x <= B_x OR n_A = 0 OR n_B = 0])",
+        ),
+        (
+            "PATTERN A+ WHERE A.x <= NEXT(A).x",
+            f"PROJECT[A](PROJECT[A](A OR ({LINK} ; (A OR ({LINK}+ ; A OR {LINK}+)) OR {LINK})) "
+            f"AND PROJECT[A]((A OR A ; {LINK}+) ; A OR (A OR A ; {LINK}+)))",
         ),
         (
             "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
@@ -225,10 +294,16 @@ def test_translations(query: str, formula: str) -> None:
             "PATTERN S+ WHERE S.p = NEXT(S).p SEMANTICS skip-till-next-match",
             "Which event is next depends on this comparison",
         ),
-        ("PATTERN SEQ(A+, B) WHERE A.x < NEXT(B).x", "This compares two events of which one may"),
-        ("PATTERN (SEQ(A+, B?))+ WHERE A.x < NEXT(A).x", "This compares two events of which one"),
         (
-            "PATTERN SEQ(A, B+) WHERE A.x < B.x * 2",
+            "PATTERN SEQ(A+, NOT C, B) WHERE A.x < NEXT(B).x",
+            "This compares two events of which one may",
+        ),
+        (
+            "RETURN COUNT(*) PATTERN SEQ(A+, B) AND C WHERE A.x < NEXT(B).x",
+            "This compares two events of which one",
+        ),
+        (
+            "PATTERN SEQ(A, B+) WHERE A.x < B.x * B.x",
             "This compares two events of which one may come",
         ),
         ("PATTERN SEQ(A, B+) WHERE A.x != B.x", "This compares two events of which one may come"),

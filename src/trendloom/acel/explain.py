@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from trendloom.acel.check import check
+from trendloom.acel.columns import columns_of
 from trendloom.acel.compile import automaton_of
+from trendloom.acel.computed import computable
 from trendloom.acel.demands import demand, letters_of
 from trendloom.acel.events import NUMBER
 from trendloom.acel.folding import folding_of
@@ -16,11 +20,13 @@ from trendloom.acel.picture import to_mermaid
 from trendloom.acel.plan import names_read, types_of, waits_everywhere
 from trendloom.acel.printer import to_text
 from trendloom.acel.slots import ordered_by
+from trendloom.errors import QueryMeaningError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trendloom.acel.acea import Acea
+    from trendloom.acel.nodes import Formula
 
 
 def explain(text: str, format: str = "text") -> str:  # noqa: A002
@@ -43,6 +49,8 @@ def explain(text: str, format: str = "text") -> str:  # noqa: A002
         core = automaton_of(folding.core, schema)
         if only_marks(core) or ordered_by(core, kinds) is not None:
             told["evaluation"] = "compiled: aggregates are taken of results"
+    if told["evaluation"].startswith("registers") and _holds_numbers(formula, automaton, kinds):
+        told["evaluation"] = "compiled: runs hold numbers (if what they are made of are numbers)"
     if format == "json":
         return json.dumps(told, indent=2, ensure_ascii=False)
     width = max(map(len, told))
@@ -64,6 +72,15 @@ def _automaton(automaton: Acea, kinds: Mapping[str, str]) -> dict[str, Any]:
         "evaluation": way,
         "events that are no letter": idle,
     }
+
+
+def _holds_numbers(formula: Formula, automaton: Acea, kinds: Mapping[str, str]) -> bool:
+    types = dict.fromkeys(kinds, pa.float64())
+    try:
+        columns = columns_of(formula, automaton, types)
+    except QueryMeaningError:
+        return False
+    return computable(automaton, letters_of(automaton), columns, types) is not None
 
 
 def _reason(automaton: Acea) -> str:

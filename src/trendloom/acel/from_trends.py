@@ -2,7 +2,8 @@
 
 1. The pattern: part by part where it only says what happens (`bridge.patterns`), step by step where
    it also says what must not lie between (`bridge.steps`), shuffled for AND (`bridge.shuffles`).
-2. Local conditions stand at their events, `S.a < NEXT(S).a` at the repetition of S.
+2. Local conditions stand at their events, `S.a < NEXT(S).a` at the repetition of S; any others
+   between neighbours need both of them together (`bridge.links`).
 3. Conditions between two events, and on the length, are filters on what AGG makes of the events.
 4. PROJECT leaves the variables of the pattern, so that equal complex events are equal trends.
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.asked import Asked
 from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
+from trendloom.acel.bridge.links import by_links, needs_links
 from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
 from trendloom.acel.bridge.orders import refuse_order
@@ -65,10 +67,11 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
                 "Group by an attribute of all events.",
             )
     formula, between, in_runs = _pattern(asked)
+    linked = _is_linked(asked)
     for part in asked.parts:
         positive = without_guards(part)
         assert positive is not None, "a pattern has events"
-        formula = Pairs(asked, positive, in_runs).filtered(formula)
+        formula = Pairs(asked, positive, in_runs, linked).filtered(formula)
     plain = [key.attribute for key in query.group_by]
     partition = tuple(dict.fromkeys((*plain, *asked.conditions.equivalence)))
     formula = n.Project(formula, asked.variables)
@@ -99,7 +102,20 @@ def _pattern(asked: Asked) -> tuple[n.Formula, bool, bool]:
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     positive = without_guards(pattern)
     assert positive is not None, "a pattern has events"
+    if _is_linked(asked):
+        return by_links(asked, positive), False, False
     return Patterns(asked).formula(positive), False, False
+
+
+def _is_linked(asked: Asked) -> bool:
+    """Whether all conditions between neighbours are asked link by link."""
+    pattern, semantics = asked.query.pattern, asked.query.semantics
+    if isinstance(pattern, t.Both) or semantics is t.Semantics.NEXT:
+        return False
+    if guards_of(pattern) and semantics is t.Semantics.ANY:
+        return False
+    positive = without_guards(pattern)
+    return positive is not None and needs_links(asked, positive)
 
 
 def as_text(query: t.Query, types: Iterable[str] = ()) -> str:

@@ -2,25 +2,25 @@
 
 1. The host has evaluated every condition on single events: a mask for each event.
 2. An automaton that only marks runs in a kernel (`marking`), and so does one that compares only
-   neighbours in a bag (`ordered`); any other with registers in `runs`, which looks only at events
-   that can move something.
+   neighbours in a bag (`ordered`) or holds numbers (`computing`); any other in `runs`, which looks
+   only at events that can move something.
 3. Runs that have left all windows are dropped, and with them what only they needed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from trendloom.acel.events import TYPE, Event, refuse_infinite
+from trendloom.acel.computing import Computing
 from trendloom.acel.folded import Folded
 from trendloom.acel.marks import Marks
 from trendloom.acel.plan import FIRST_COLUMNS, PLACES
-from trendloom.acel.runs import Runs
-from trendloom.acel.sheet import Held, Sheet, event_lists
+from trendloom.acel.register_search import Registers
+from trendloom.acel.sheet import Held, Sheet
 from trendloom.engine.chunk import make_chunk, same_partition
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.acel.plan import MatchPlan
-    from trendloom.acel.store import Found
     from trendloom.acel.windows import Span
     from trendloom.engine.chunk import Chunk
 
@@ -70,13 +69,15 @@ class Matching:
         keys = len(plan.scan.partition)
         sheet = Sheet(self.schema, plan.columns, self.span, keys)
         held, position = Held(), _Positions(keys, self.span)
-        search: Marks | _Registers | Folded
+        search: Marks | Registers | Folded | Computing
         if plan.folding is not None:
             search = Folded(plan, plan.folding, self.event_type)
         elif plan.marks_only or plan.ordered is not None:
             search = Marks(plan)
+        elif plan.computed is not None:
+            search = Computing(plan, plan.computed, self.event_type)
         else:
-            search = _Registers(plan, self.event_type)
+            search = Registers(plan, self.event_type)
         for batch in batches:
             chunk = make_chunk(batch, keys)
             key, begins = position.of(chunk)
@@ -84,7 +85,7 @@ class Matching:
             held.push(batch)
             bound = self.span.earliest(key)
             for some in search.push(chunk, key, bound, begins, base):
-                found, lists = search.lists(some, held)
+                found, lists = search.lists(some, held)  # type: ignore[arg-type]
                 made = sheet.batch(found, key[found.end - base], lists, held)
                 if self.limit is not None:
                     made = made.slice(0, self.limit - self.found)
@@ -133,37 +134,3 @@ class _Positions:
         local = key[first - (self.base - len(key)) :]
         inside = int(np.searchsorted(local, bound[-1]))
         return self._began if first > self._began and inside == 0 else first + inside
-
-
-class _Registers:
-    """The search of an automaton whose runs hold values."""
-
-    def __init__(self, plan: MatchPlan, event_type: str | None) -> None:
-        self._plan = plan
-        self._runs = Runs(plan.automaton, plan.letters)
-        self._fixed = {} if event_type is None else {TYPE: event_type}
-
-    def push(
-        self, chunk: Chunk, key: Ints, bound: Ints, begins: NDArray[np.bool_], base: int
-    ) -> Iterator[Found]:
-        runs, values = self._runs, self._values(chunk)
-        masks, first = chunk.mask.tolist(), begins.tolist()
-        keys, bounds = key.tolist(), bound.tolist()
-        for k, mask in enumerate(masks):
-            if first[k]:
-                runs.clear()
-            if runs.is_idle(mask):
-                continue
-            row = {name: column[k] for name, column in values.items()}
-            event = Event.of(base + k, {**self._fixed, **row})
-            yield from runs.push(event, mask, keys[k], bounds[k])
-
-    def _values(self, chunk: Chunk) -> dict[str, list[Any]]:
-        values = {}
-        for number, name in enumerate(self._plan.attributes):
-            values[name] = column = chunk.operand(number).to_pylist()
-            refuse_infinite(name, column)
-        return values
-
-    def lists(self, found: Found, held: Held) -> tuple[Found, list[pa.Array]]:
-        return found, event_lists(found, self._runs.labels, self._plan.columns, held)

@@ -9,6 +9,7 @@ from trendloom.acel import nodes
 from trendloom.acel.check import check
 from trendloom.acel.columns import Column, columns_of
 from trendloom.acel.compile import compile_formula
+from trendloom.acel.computed import Computed, computable
 from trendloom.acel.conditions import BagCondition
 from trendloom.acel.demands import attributes_of, letters_of, steps_of
 from trendloom.acel.depth import bounded
@@ -52,6 +53,8 @@ class MatchPlan:
     """The attributes whose order decides beside the marks, if that is all: another kernel."""
     folding: Folding | None = None
     """What is done with its results, if the automaton is that of a part of the formula."""
+    computed: Computed | None = None
+    """The automaton as a third kernel runs it: its registers hold numbers."""
 
 
 @bounded
@@ -160,7 +163,12 @@ def match_plan(
         input_order=True,
         row_numbers=True,
     )
-    return MatchPlan(formula, automaton, letters, scan, tuple(read), made, marks, ordered, folding)
+    computed = None
+    if not (marks or ordered or folding):
+        computed = computable(automaton, letters, made, {name: types[name] for name in kinds})
+    return MatchPlan(
+        formula, automaton, letters, scan, tuple(read), made, marks, ordered, folding, computed
+    )
 
 
 def _kernel(

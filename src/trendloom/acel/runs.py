@@ -65,6 +65,12 @@ class Runs:
         self._store.where[histories.NODES] = 0
         self.labels, self._numbers = [()], {(): 0}
 
+    def go_on(self, sets: dict[frozenset[Run], int], store: Store, labels: list[Output]) -> None:
+        """From runs that another search has followed, with its histories and their labels."""
+        self._sets, self._store = sets, store
+        self.labels = list(labels)
+        self._numbers = {number: number for number in range(1, len(labels))} | {(): 0}
+
     def is_idle(self, mask: int) -> bool:
         """Whether no run moves at such an event, and none begins."""
         return self._rests(Acea.START, mask) and all(

@@ -46,6 +46,11 @@ LISTED = (
     "PATTERN A+ WHERE A.x < NEXT(A).x",
     "PATTERN A+ WHERE A.x = NEXT(A).x",
 )
+MATCHED = (
+    "A ; B",
+    "A+ FILTER A[increasing(x)]",
+    "PROJECT[Y](AGG[Y(s = SUM(A.x))](A+))",
+)
 SHARED = (
     "RETURN COUNT(*), SUM(A.x) PATTERN SEQ({}, A+) WITHIN 4 s SLIDE 4 s",
     "RETURN COUNT(*) PATTERN SEQ({}, A+) WHERE A.x <= NEXT(A).x WITHIN 4 s SLIDE 4 s",
@@ -73,6 +78,7 @@ def warm_up() -> None:
         *((_run, query) for query in QUERIES),
         *((_as_workers_do, query) for query in SHARDED),
         *((_list, query) for query in LISTED),
+        *((_match, formula) for formula in MATCHED),
         *((_share, query) for query in SHARED),
     ]
     fresh = get_context("spawn")
@@ -103,6 +109,12 @@ def _list(query: str) -> None:
 
     for algorithm in ("m", "h"):
         trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
+
+
+def _match(formula: str) -> None:
+    from trendloom.api import matches
+
+    matches(formula, EVENTS, time="time", type="type").rows()
 
 
 def _share(query: str) -> None:

@@ -16,6 +16,8 @@ from trendloom.plan.conditions import MIRRORED, SYMBOLS, Pair
 from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trendloom.acel.bridge.asked import Asked
     from trendloom.language import nodes as t
 
@@ -27,17 +29,55 @@ TURNED: dict[on.Shape, on.Shape] = {
 }  # fmt: skip
 
 
-def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
-    """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
+def is_order(pair: Pair) -> bool:
+    """Whether it is `V.a < NEXT(V).a`, or `>` or `=`."""
     tree = _bare(pair.tree)
-    shape = SHAPES.get(type(tree))
-    if shape is None:
-        asked.no_words(pair)
+    if type(tree) not in SHAPES:
+        return False
     left, right = tree.this, tree.expression
     plain = isinstance(left, exp.Column) and isinstance(right, exp.Column)
-    if not plain or left.name != right.name:
+    return plain and bool(left.name == right.name)
+
+
+def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
+    """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
+    if not is_order(pair):
         asked.no_words(pair)
+    tree = _bare(pair.tree)
+    left, shape = tree.this, SHAPES[type(tree)]
     return TURNED[shape] if left.args.get("db") is not None else shape, left.name
+
+
+def direction(tree: exp.Expr) -> int:
+    """1 if it grows with the one attribute in it, -1 if it falls, 0 if that is not known."""
+    match tree:
+        case exp.Column():
+            return 1
+        case exp.Paren():
+            return direction(tree.this)
+        case exp.Neg():
+            return -direction(tree.this)
+        case exp.Add() | exp.Mul() if _literal(tree.this) is not None:
+            return direction(tree.expression) * _sign(tree, tree.this)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() if _literal(tree.expression) is not None:
+            return direction(tree.this) * _sign(tree, tree.expression)
+        case exp.Sub() if _literal(tree.this) is not None:
+            return -direction(tree.expression)
+    return 0
+
+
+def _sign(tree: exp.Expr, side: exp.Expr) -> int:
+    number = _literal(side)
+    return -1 if isinstance(tree, exp.Mul | exp.Div) and number is not None and number < 0 else 1
+
+
+def _literal(tree: exp.Expr) -> float | None:
+    match _bare(tree):
+        case exp.Literal(is_string=False) as literal:
+            return float(literal.this)
+        case exp.Neg(this=exp.Literal(is_string=False) as literal):
+            return -float(literal.this)
+    return None
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:
@@ -54,6 +94,8 @@ class Pairs:
     pattern: t.Pattern
     in_runs: bool
     """Whether conditions inside of V+ are to be asked here, of all V together."""
+    linked: bool = False
+    """Whether conditions between neighbours have been asked before."""
 
     def filtered(self, formula: n.Formula) -> n.Formula:
         return self._lengths(self._pairs(formula))
@@ -64,6 +106,8 @@ class Pairs:
         conditions = self.asked.conditions
         for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
             adjacent = number < len(conditions.adjacent)
+            if adjacent and self.linked:
+                continue
             both = {pair.earlier, pair.later}
             if not both <= known:
                 if both & known:
@@ -118,19 +162,26 @@ class Pairs:
         return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
 
     def _anchored(self, formula: n.Formula, pair: Pair, made: str, anchor: str) -> n.Formula:
-        """`A.a * 2 < B.b` for every B: for the least of them, if all of them have the attribute."""
+        """`A.a * 2 < B.b` for every B: for the least of them, if all of them have the attribute.
+
+        The least of `3 - B.b` is that of the greatest `B.b`.
+        """
         tree = _bare(pair.tree)
         comparator = SYMBOLS.get(type(tree))
         if comparator is None:
             self.asked.no_words(pair)
         one, other = tree.this, tree.expression
-        if isinstance(one, exp.Column) and one.table != anchor:
+        if any(column.table != anchor for column in one.find_all(exp.Column)):
             one, other, comparator = other, one, MIRRORED[comparator]
-        if not isinstance(other, exp.Column) or other.table == anchor:
-            self.asked.no_words(pair)
         if any(column.table != anchor for column in one.find_all(exp.Column)):
             self.asked.no_words(pair)
-        every, attribute = other.table, other.name
+        growth = direction(other)
+        if growth == 0:
+            self.asked.no_words(pair)
+        (repeated,) = other.find_all(exp.Column)
+        if repeated.table == anchor:
+            self.asked.no_words(pair)
+        every, attribute = repeated.table, repeated.name
         formula = n.Filter(formula, every, on.Not(on.IsNull(on.Attribute(attribute))))
         assigns = {"n": n.Assign("n", "COUNT", every, "type")}
 
@@ -142,13 +193,19 @@ class Pairs:
 
         each: list[on.Condition] = []
         for name, extreme, signs in (("least", "MIN", "<="), ("most", "MAX", ">=")):
-            if comparator in (*signs, signs) or comparator == "=":
-                assigns[name] = n.Assign(name, extreme, every, attribute)
-                side = term_from(one, named)
-                each.append(on.Comparison(comparator, side, on.Attribute(name)))  # type: ignore[arg-type]
+            if comparator not in (*signs, signs) and comparator != "=":
+                continue
+            if growth < 0:
+                extreme = "MAX" if extreme == "MIN" else "MIN"
+            assigns[name] = n.Assign(name, extreme, every, attribute)
+            sides = self._terms((one, named), (other, lambda _, name=name: name))  # type: ignore[misc]
+            each.append(on.Comparison(comparator, *sides))  # type: ignore[arg-type]
         absent = on.Comparison("=", on.Attribute("n"), on.Literally(0))
         condition = on.Any(reduce(on.All, each), absent)
         return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
+
+    def _terms(self, *sides: tuple[exp.Expr, Callable[[exp.Column], str]]) -> list[on.Term]:
+        return [term_from(tree, named) for tree, named in sides]
 
     def _lengths(self, formula: n.Formula) -> n.Formula:
         """The numbers of events of all variables, added up."""
