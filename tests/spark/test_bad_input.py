@@ -25,7 +25,7 @@ from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark import stream
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.failed import plain
-from trendloom.hosts.spark.processor import TrendProcessor
+from trendloom.hosts.spark.processor import Shards
 from trendloom.hosts.spark.session import ANSI, STORE, check_version
 from trendloom.hosts.spark.task import Task
 from trendloom.testing import same_rows
@@ -252,7 +252,7 @@ def written(spark: SparkSession, home: Path) -> list[dict[str, Any]]:
     return spark.read.parquet(str(home / "rows")).toArrow().to_pylist()
 
 
-class Careless(TrendProcessor):
+class Careless(Shards):
     """Leaves one bit of every state wrong."""
 
     def _rest(self, live: Live) -> int:
@@ -334,7 +334,7 @@ def test_spoilt_state_ends_the_stream(
 ) -> None:
     in_folder(tmp_path / "events", table([*range(10, 22)]))
     with monkeypatch.context() as patch:
-        patch.setattr(stream, "TrendProcessor", Careless)
+        patch.setattr(stream, "Shards", Careless)
         step(spark, tmp_path)
     in_folder(tmp_path / "events", table([*range(10, 22)]), table([*range(22, 34)]))
     said = refusal(spark, tmp_path)
