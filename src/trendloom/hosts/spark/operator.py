@@ -29,7 +29,7 @@ class TrendProcessor(StatefulProcessor):
     """Passes everything on to `Shards`."""
 
     def __init__(self, shards: Shards) -> None:
-        self._packed: bytes = cloudpickle.dumps(shards)
+        self._packed: bytes = cloudpickle.dumps(shards)  # type: ignore[no-untyped-call]
         self._loaded: Shards | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
