@@ -115,8 +115,7 @@ def _stream(plan: Plan) -> StreamFacts:
         case None if plan.strategy is WindowStrategy.WHOLE:
             return StreamFacts(None, "without WITHIN there is no row before the input ends", by)
         case None:
-            why = "windows of events must be of groups: [...] has attributes that GROUP-BY has not"
-            return StreamFacts(None, why, by)
+            return StreamFacts(None, "windows of events need partitions that are groups", by)
         case Keeps.NUMBERED:
             kept = "how many events each partition had, and the events of open windows"
             return StreamFacts(kept, None, by)
