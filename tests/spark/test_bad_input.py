@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark import stream
 from trendloom.hosts.spark.columns import spark_scan
 from trendloom.hosts.spark.failed import plain
-from trendloom.hosts.spark.processor import TrendProcessor
+from trendloom.hosts.spark.processor import Shards
 from trendloom.hosts.spark.session import ANSI, STORE, check_version
 from trendloom.hosts.spark.task import Task
 from trendloom.testing import same_rows
@@ -180,8 +181,12 @@ def test_streams_that_cannot_be_are_refused(
     endless = spark.readStream.schema(DDL).parquet(folder)
     with pytest.raises(QueryMeaningError, match=r"(?s)over a stream needs a WITHIN.*Add a window"):
         tl.spark.run(COUNT, endless, **OPTIONS)
-    with pytest.raises(QueryMeaningError, match=r"(?s)Windows of events .*Use a window of time"):
-        tl.spark.run(f"{COUNT} WITHIN 3 EVENTS SLIDE 3 EVENTS", endless, tiebreak="x", **OPTIONS)
+    counted = f"{COUNT} WITHIN 3 EVENTS SLIDE 3 EVENTS"
+    with pytest.raises(InputError, match=r"(?s)window of events needs an order.*tiebreak=…"):
+        tl.spark.run(counted, endless, watermark="1 second", **OPTIONS)
+    of_partitions = counted.replace("WITHIN", "WHERE [k] WITHIN")
+    with pytest.raises(QueryMeaningError, match=r"(?s)windows of events must be of groups"):
+        tl.spark.run(of_partitions, endless, tiebreak="x", **OPTIONS)
     setting(STORE, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
     with pytest.raises(InputError, match=r"(?s)state in RocksDB.*spark.conf.set\(\"spark.sql.str"):
         tl.spark.run(WINDOWS, endless, watermark="1 second", **OPTIONS)
@@ -252,7 +257,7 @@ def written(spark: SparkSession, home: Path) -> list[dict[str, Any]]:
     return spark.read.parquet(str(home / "rows")).toArrow().to_pylist()
 
 
-class Careless(TrendProcessor):
+class Careless(Shards):
     """Leaves one bit of every state wrong."""
 
     def _rest(self, live: Live) -> int:
@@ -334,11 +339,28 @@ def test_spoilt_state_ends_the_stream(
 ) -> None:
     in_folder(tmp_path / "events", table([*range(10, 22)]))
     with monkeypatch.context() as patch:
-        patch.setattr(stream, "TrendProcessor", Careless)
+        patch.setattr(stream, "Shards", Careless)
         step(spark, tmp_path)
     in_folder(tmp_path / "events", table([*range(10, 22)]), table([*range(22, 34)]))
     said = refusal(spark, tmp_path)
     assert "The state's bytes are damaged: their checksum is wrong.\nRestore the checkpoint" in said
+
+
+def test_windows_of_events_have_rows_as_they_fill(spark: SparkSession, tmp_path: Path) -> None:
+    """Through a checkpoint: what was counted goes on."""
+    counted = "RETURN k, COUNT(*) AS n PATTERN A+ GROUP-BY k WITHIN 3 EVENTS SLIDE 2 EVENTS"
+    first, second = table([*range(10, 34)]), table([*range(34, 60), 10_000])
+    in_folder(tmp_path / "events", first)
+    step(spark, tmp_path, counted, tiebreak="x")
+    in_folder(tmp_path / "events", first, second)
+    step(spark, tmp_path, counted, tiebreak="x")
+    events = pa.concat_tables([first, second])
+    # The last event moves the watermark past all others, and has not been passed itself.
+    counts = Counter(events.slice(0, events.num_rows - 1).column("k").to_pylist())
+    rows = tl.run(counted, events, tiebreak="x", **OPTIONS).rows()
+    expected = [row for row in rows if row["window_end"] <= counts[row["k"]]]
+    assert len(expected) > 5
+    assert same_rows(expected, written(spark, tmp_path), keys=["k"]) is None
 
 
 def test_a_stream_counts_or_drops_rows_without_a_time(spark: SparkSession, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_a_checkpoint_that_is_refused_is_named(
     assert "The state is of another query." in told(stream(RUNS.replace("A+", "A")))
     assert "was written with 2 shards, this stream has 3." in told(stream(shards=3))
     with monkeypatch.context() as patch:
-        patch.setattr(spark_stream, "TrendProcessor", Careless)
+        patch.setattr(spark_stream, "Shards", Careless)
         assert stream().exit_code == 0
     pq.write_table(events(range(20, 30)), source / "2.parquet")
     assert "The state's bytes are damaged: their checksum is wrong." in told(stream())

@@ -33,6 +33,7 @@ class Keeps(Enum):
 
     VECTORS = "vectors"
     EVENTS = "events"
+    NUMBERED = "numbered events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,11 @@ def group_key(plan: Plan) -> tuple[str, ...]:
 def stream_keeps(plan: Plan) -> Keeps | None:
     """None: a stream has no answer to the query."""
     match plan.strategy:
-        case WindowStrategy.WHOLE | WindowStrategy.COUNTED:
+        case WindowStrategy.WHOLE:
             return None
+        case WindowStrategy.COUNTED:
+            # A window is of a partition, a row of a group: see `engine.live.numbered`.
+            return Keeps.NUMBERED if group_key(plan) == plan.scan.partition else None
         case WindowStrategy.SLIDING if streams(plan):
             return Keeps.VECTORS
     return Keeps.EVENTS

@@ -226,14 +226,15 @@ def test_a_query_without_a_window_is_refused() -> None:
     assert "Add a window, such as WITHIN 1 hour SLIDE 10 min." in str(refused.value)
 
 
-def test_windows_of_events_are_refused_where_they_stand() -> None:
-    scan = scanned("RETURN COUNT(*) PATTERN A+ WITHIN 4 EVENTS SLIDE 2 EVENTS", stream("a1"))
+def test_windows_of_events_of_partitions_that_are_no_groups_are_refused_where_they_stand() -> None:
+    asked = "RETURN COUNT(*) PATTERN A+ WHERE [k] WITHIN 4 EVENTS SLIDE 2 EVENTS"
+    scan = scanned(asked, stream("a1:k=u"))
     with pytest.raises(QueryMeaningError) as refused:
         scan.live()
-    assert "Windows of events are not supported on streams" in str(refused.value)
+    assert "On a stream, windows of events must be of groups" in str(refused.value)
     assert "(line 1, column" in str(refused.value)
     assert "^" in str(refused.value)
-    assert "Use a window of time" in str(refused.value)
+    assert "Name the attributes of [...] in GROUP-BY too" in str(refused.value)
 
 
 @EACH

@@ -16,13 +16,11 @@ import numpy as np
 
 from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.groups import Groups
-from trendloom.engine.harvest import Rows
-from trendloom.engine.live.mode import Mode, may_lose_trends
-from trendloom.engine.live.sheet import Sheet, emptied
+from trendloom.engine.live.mode import Mode
+from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.waiting import Waiting, pair_numbers
 from trendloom.engine.sort import sort_events
 from trendloom.engine.turnover import turnover
-from trendloom.engine.windows import Runs
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.groups import Partitions
+    from trendloom.engine.harvest import Rows
     from trendloom.engine.setting import Setting
 
     Ints = NDArray[np.int64]
@@ -99,24 +98,9 @@ class Events:
         touched = chunk.time[runs.hi - 1] >= before
         pairs = pair_numbers(partitions.group[runs.partition], runs.window)
         runs = runs.pick(np.isin(pairs, pairs[touched]))
-        sheet.add_runs(chunk, runs, partitions)
-        rows = sheet.rows()
-        if not may_lose_trends(self.setting.plan):
-            return rows, None
-        # What a trailing NOT took away since the last time comes out as a row without trends.
-        old = np.array(
-            [
-                lo + np.searchsorted(chunk.time[lo:hi], before)
-                for lo, hi in zip(runs.lo, runs.hi, strict=True)
-            ],
-            np.int64,
-        )
-        sheet.add_runs(chunk, _until(runs, old), partitions)
-        shown_before = sheet.rows()
-        shown_before = shown_before.take(np.flatnonzero(shown_before.found))
-        rows = rows.take(np.flatnonzero(rows.found))
-        rows = Rows.join([rows, emptied(shown_before)]).merged()
-        return rows, np.ones(len(rows), np.bool_)
+        early = np.concatenate([[0], np.cumsum(chunk.time < before)])
+        old = runs.lo + early[runs.hi] - early[runs.lo]
+        return sheet.changed(chunk, runs, old, partitions)
 
     def _points(
         self, sheet: Sheet, chunk: Chunk, partitions: Partitions, before: int, now: int
@@ -153,9 +137,3 @@ class Events:
 
     def load(self, tables: dict[str, pa.Table]) -> None:
         self.waiting = Waiting(tables.get("events"))
-
-
-def _until(runs: Runs, hi: Ints) -> Runs:
-    """Runs that end earlier, without those that are empty then."""
-    some = hi > runs.lo
-    return Runs(runs.lo[some], hi[some], runs.partition[some], runs.window[some])

@@ -19,6 +19,7 @@ from trendloom.engine.arrow import from_numpy
 from trendloom.engine.live import state
 from trendloom.engine.live.events import Events
 from trendloom.engine.live.mode import Mode, check_streamable, may_lose_trends
+from trendloom.engine.live.numbered import Numbered
 from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.vectors import Vectors
 from trendloom.engine.live.waiting import FIRST, event_schema, fitted, times
@@ -70,9 +71,13 @@ class Live:
         # A vector does not tell whether its window has been shown with trends before.
         forgets = mode is Mode.UPDATE and may_lose_trends(setting.plan)
         folds = all(evaluator.folds for evaluator in self._evaluators)
-        sliding = setting.windows.strategy is WindowStrategy.SLIDING
+        strategy = setting.windows.strategy
+        sliding = strategy is WindowStrategy.SLIDING
+        kind: type[Vectors | Events | Numbered]
         kind = Vectors if folds and sliding and not (forgets or keep_events) else Events
-        self._keeper: Vectors | Events = kind(setting, self._evaluators, mode)
+        if strategy is WindowStrategy.COUNTED:
+            kind = Numbered
+        self._keeper = kind(setting, self._evaluators, mode)
         self._no_rows: pa.Table | None = None
 
     @property

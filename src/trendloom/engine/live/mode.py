@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from trendloom.errors import QueryMeaningError
+from trendloom.plan.distribution import stream_keeps
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ class Mode(Enum):
     """When a window's row comes out. Rows of `WITHIN w` alone come at every change in both."""
 
     APPEND = "append"
-    """Once, when the watermark has passed the window's end."""
+    """Once, when the watermark has passed the window's end, or the last of its n events."""
     UPDATE = "update"
     """Whenever events that the watermark has passed may have changed it. A window whose trends
     are gone again (a match of a trailing NOT) says so with a COUNT of 0 and nulls."""
@@ -37,11 +38,11 @@ def check_streamable(plan: Plan) -> None:
             text=query.text,
             remedy="Add a window, such as WITHIN 1 hour SLIDE 10 min.",
         )
-    if plan.strategy is WindowStrategy.COUNTED:
+    if stream_keeps(plan) is None:
         raise QueryMeaningError(
-            "Windows of events are not supported on streams: events arrive in any order, and "
-            "which of them are the next n is not known before the input ends.",
+            "On a stream, windows of events must be of groups: which of the partitions of a group "
+            "will still come to their k-th window is not known before the input ends.",
             text=query.text,
             place=getattr(query.window, "place", None) if query.text else None,
-            remedy="Use a window of time, such as WITHIN 10 min SLIDE 1 min.",
+            remedy="Name the attributes of [...] in GROUP-BY too, or use a window of time.",
         )

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.engine.groups import Groups
+from trendloom.engine.harvest import Rows
+from trendloom.engine.live.mode import may_lose_trends
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers
 from trendloom.engine.table import part_rows, put_together, result_table
+from trendloom.engine.windows import Runs
 from trendloom.kernels.extreme import ABSENT
 
 if TYPE_CHECKING:
@@ -21,10 +24,9 @@ if TYPE_CHECKING:
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.groups import Partitions
-    from trendloom.engine.harvest import Harvest, Rows
+    from trendloom.engine.harvest import Harvest
     from trendloom.engine.setting import Setting
     from trendloom.engine.slots import State
-    from trendloom.engine.windows import Runs
 
     Ints = NDArray[np.int64]
 
@@ -74,6 +76,26 @@ class Sheet:
         self._timeline = {}
         return put_together(self.setting.plan, parts)
 
+    def changed(
+        self, chunk: Chunk, runs: Runs, old: Ints, partitions: Partitions
+    ) -> tuple[Rows, NDArray[np.bool_] | None]:
+        """Rows of runs that have grown since they reached to `old`, and which of them to show.
+
+        What a trailing NOT took away since then comes out as a row without trends.
+        """
+        self.add_runs(chunk, runs, partitions)
+        rows = self.rows()
+        if not may_lose_trends(self.setting.plan):
+            return rows, None
+        some = old > runs.lo
+        earlier = Runs(runs.lo[some], old[some], runs.partition[some], runs.window[some])
+        self.add_runs(chunk, earlier, partitions)
+        before = self.rows()
+        before = before.take(np.flatnonzero(before.found))
+        rows = rows.take(np.flatnonzero(rows.found))
+        rows = Rows.join([rows, _emptied(before)]).merged()
+        return rows, np.ones(len(rows), np.bool_)
+
     def table(
         self, rows: Rows, groups: Groups | None = None, shown: NDArray[np.bool_] | None = None
     ) -> pa.Table:
@@ -85,7 +107,7 @@ class Sheet:
         )
 
 
-def emptied(rows: Rows) -> Rows:
+def _emptied(rows: Rows) -> Rows:
     """The same windows and groups without a trend."""
     return replace(
         rows,

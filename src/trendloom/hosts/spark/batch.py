@@ -35,7 +35,13 @@ from trendloom.hosts.spark.rowgroups import (
     task_ranges,
 )
 from trendloom.hosts.spark.schema import struct_of
-from trendloom.hosts.spark.session import check_overflow, is_dataframe, local_cores, session_of
+from trendloom.hosts.spark.session import (
+    check_overflow,
+    is_dataframe,
+    local_cores,
+    refuse_input_order,
+    session_of,
+)
 from trendloom.hosts.spark.sources import (
     Source,
     read_batches,
@@ -217,11 +223,3 @@ def _exchanged(task: Task, source: Source) -> DataFrame:
         return exchanged.mapInArrow(stages.run_engine(task), rows)
     shares = exchanged.mapInArrow(stages.run_shares(task), SCHEMA).repartition("shard")
     return shares.mapInArrow(stages.merge_shares(task), rows)
-
-
-def refuse_input_order(plan: Plan, reading: Reading) -> None:
-    if plan.scan.input_order and reading.tiebreak is None:
-        raise InputError(
-            "A window of events needs an order of simultaneous events, and Spark's rows have none.",
-            remedy="Name a column that orders them: tiebreak=…",
-        )

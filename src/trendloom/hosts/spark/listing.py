@@ -90,9 +90,9 @@ def list_spark(
 ) -> DataFrame:
     """A row per trend. See `trendloom.spark.trends`."""
     require_pyspark()
-    from trendloom.hosts.spark.batch import refuse_input_order
     from trendloom.hosts.spark.columns import spark_scan
     from trendloom.hosts.spark.schema import struct_of
+    from trendloom.hosts.spark.session import refuse_input_order
 
     if wanted.after is not None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What runs per shard in Spark's state operator: bytes in, the engine's `Live`, bytes out."""
+"""What is done with a shard in Spark's state operator: bytes in, the engine's `Live`, bytes out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark import TaskContext
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import Row
 
 from trendloom.engine import wire
@@ -17,22 +15,17 @@ from trendloom.engine.live.live import Live, Step
 from trendloom.engine.live.state import other_query
 from trendloom.errors import LimitError, StateError
 from trendloom.hosts.spark.blobs import from_blob
-from trendloom.hosts.spark.rowgroups import open_path
 from trendloom.language.printer import to_text
-from trendloom.workloads.union import with_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, ValueState
 
     from trendloom.engine.live.mode import Mode
-    from trendloom.hosts.spark.stages import Batches, Stage
     from trendloom.hosts.spark.stream import Feed
     from trendloom.hosts.spark.task import Task
 
-OUTPUT = "feed INT, blob BINARY, events BIGINT, late BIGINT, rows BIGINT, state_bytes BIGINT"
-STATE = "shards INT, data BINARY"
 QUERY_ID = "sql.streaming.queryId"
 MAX_STATE = 1 << 30
 """Half of what one value in Spark can be."""
@@ -44,7 +37,7 @@ state yet, and no shard alone could tell.
 """
 
 
-class TrendProcessor(StatefulProcessor):
+class Shards:
     """One shard after another, each with the bytes that it left."""
 
     def __init__(self, feeds: tuple[Feed, ...], shards: int, mode: Mode, late: str | None) -> None:
@@ -53,44 +46,32 @@ class TrendProcessor(StatefulProcessor):
         self.mode = mode
         self.late = late
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def open(self, handle: StatefulProcessorHandle, state: ValueState) -> None:
+        """Where timers and bytes are, always those of the shard at hand."""
         self._handle = handle
-        self._state = handle.getValueState("shard", STATE)
+        self._state = state
 
-    def handleInputRows(  # noqa: N802
-        self,
-        key: Any,
-        rows: Iterator[Row],
-        timerValues: TimerValues,  # noqa: N803
-    ) -> Iterator[Row]:
-        if int(key[0]) == GUARD:
+    def take(self, shard: int, rows: Iterator[Row], watermark: int) -> Iterator[Row]:
+        """A shard's new events."""
+        if shard == GUARD:
             self._guard()
             return
         tables = [from_blob("events", row.blob) for row in rows]
-        events = pa.concat_tables(tables).unify_dictionaries()
-        yield from self._step(int(key[0]), events, timerValues)
+        yield self.step(shard, pa.concat_tables(tables).unify_dictionaries(), watermark)
 
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: Any,
-        timerValues: TimerValues,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: ARG002, N803
-    ) -> Iterator[Row]:
-        yield from self._step(int(key[0]), None, timerValues)
-
-    def close(self) -> None:
-        """Nothing is held between batches."""
-
-    def _step(self, shard: int, events: pa.Table | None, timers: TimerValues) -> Iterator[Row]:
+    def step(self, shard: int, events: pa.Table | None, watermark: int) -> Row:
+        """Every call to Spark is a message to the JVM and one back: no more than are needed."""
         number = shard // self.shards
         feed = self.feeds[number]
-        live = self._restored(feed.task, shard)
-        step = live.advance(events, watermark_ticks(feed.task, timers.getCurrentWatermarkInMs()))
+        task = feed.task
+        live = self._restored(task, shard)
+        due = live.deadline
+        step = live.advance(events, watermark_ticks(task, watermark))
         size = self._rest(live)
-        self._wake(feed.task, live.deadline)
+        self._wake(task, due, live.deadline)
         if self.late is not None and step.late_events:
             write_late(self.late, feed, shard, step.late)
-        yield _row(number, feed.task, step, size)
+        return _row(number, task, step, size)
 
     def _guard(self) -> None:
         """Refuses the checkpoint of another stream."""
@@ -106,7 +87,7 @@ class TrendProcessor(StatefulProcessor):
 
     def _kept(self, shard: int | None) -> bytes | None:
         """The bytes that the shard left."""
-        kept = self._state.get() if self._state.exists() else None
+        kept = self._state.get()
         if kept is None:
             return None
         shards, data = kept
@@ -129,8 +110,7 @@ class TrendProcessor(StatefulProcessor):
 
     def _rest(self, live: Live) -> int:
         if live.is_empty:
-            if self._state.exists():
-                self._state.clear()
+            self._state.clear()
             return 0
         data = live.save()
         if len(data) > MAX_STATE:
@@ -142,12 +122,21 @@ class TrendProcessor(StatefulProcessor):
         self._state.update((self.shards, bytearray(data)))
         return len(data)
 
-    def _wake(self, task: Task, deadline: int | None) -> None:
-        """One timer per shard: when the watermark gets there, there is something to do."""
-        for timer in list(self._handle.listTimers()):
-            self._handle.deleteTimer(timer)
-        if deadline is not None:
-            self._handle.registerTimer(watermark_milliseconds(task, deadline))
+    def _wake(self, task: Task, due: int | None, deadline: int | None) -> None:
+        """One timer per shard: when the watermark gets there, there is something to do.
+
+        The deadline of a shard at rest is the timer that it has.
+        """
+        before, now = (
+            None if ticks is None else watermark_milliseconds(task, ticks)
+            for ticks in (due, deadline)
+        )
+        if before == now:
+            return
+        if before is not None:
+            self._handle.deleteTimer(before)
+        if now is not None:
+            self._handle.registerTimer(now)
 
 
 def _where(shard: int | None) -> str:
@@ -178,6 +167,11 @@ def write_late(directory: str, feed: Feed, shard: int, late: pa.Table) -> None:
 
     Columns have the names that the query gives them.
     """
+    # Bring in pandas, which no other part of a stream needs.
+    import pyarrow.parquet as pq
+
+    from trendloom.hosts.spark.rowgroups import open_path
+
     scan, axis = feed.task.setting.plan.scan, feed.task.axis
     names = {f"p{k}": name for k, name in enumerate(scan.partition)}
     names |= {f"x{k}": operand.tree.sql() for k, operand in enumerate(scan.operands)}
@@ -205,19 +199,3 @@ def _row(number: int, task: Task, step: Step, size: int) -> Row:
         rows=rows.num_rows,
         state_bytes=size,
     )
-
-
-def read_rows(several: bool, schema: pa.Schema, feeds: list[Feed]) -> Stage:
-    """The operator's output → result rows."""
-    names = [feed.name for feed in feeds]
-
-    def stage(batches: Batches) -> Batches:
-        for batch in batches:
-            numbers = batch.column("feed").to_pylist()
-            for number, blob in zip(numbers, batch.column("blob"), strict=True):
-                if blob.is_valid:
-                    rows = from_blob("rows", blob.as_buffer())
-                    named = with_name(names[number], rows, schema) if several else rows
-                    yield from named.combine_chunks().to_batches()
-
-    return stage

@@ -11,6 +11,9 @@ from trendloom.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from trendloom.hosts.scan.reading import Reading
+    from trendloom.plan.plan import Plan
+
 OLDEST = (4, 1)
 """Row-wise `transformWithState` and today's Arrow paths begin there."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -85,4 +88,13 @@ def check_overflow(spark: SparkSession, may_overflow: bool) -> None:
             "an integer that overflows would give wrong rows silently.",
             remedy=f'Set it: spark.conf.set("{ANSI}", "true"), or compute the column as DOUBLE '
             "before the query.",
+        )
+
+
+def refuse_input_order(plan: Plan, reading: Reading) -> None:
+    """Refuses windows of events without a tiebreak."""
+    if plan.scan.input_order and reading.tiebreak is None:
+        raise InputError(
+            "A window of events needs an order of simultaneous events, and Spark's rows have none.",
+            remedy="Name a column that orders them: tiebreak=…",
         )

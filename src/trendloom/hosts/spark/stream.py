@@ -20,11 +20,18 @@ from trendloom.errors import InputError
 from trendloom.hosts.spark.arrive import Arrival, arrive
 from trendloom.hosts.spark.blobs import SCHEMA, one_blob, to_blobs
 from trendloom.hosts.spark.columns import SparkScan, spark_scan
-from trendloom.hosts.spark.processor import GUARD, OUTPUT, TrendProcessor, read_rows
+from trendloom.hosts.spark.operator import OUTPUT, TrendProcessor
+from trendloom.hosts.spark.processor import GUARD, Shards
 from trendloom.hosts.spark.schema import struct_of
-from trendloom.hosts.spark.session import check_overflow, check_state_store, session_of
+from trendloom.hosts.spark.session import (
+    check_overflow,
+    check_state_store,
+    refuse_input_order,
+    session_of,
+)
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
+from trendloom.hosts.spark.unpack import read_rows
 from trendloom.workloads.union import joint_schema
 
 if TYPE_CHECKING:
@@ -83,6 +90,7 @@ def run_stream(
     scans: list[SparkScan] = []
     for number, (name, plan) in enumerate(plans.items()):
         check_streamable(plan)
+        refuse_input_order(plan, reading)
         scan = spark_scan(frame.schema, plan.scan, reading)
         check_overflow(session, scan.may_overflow)
         task = Task.of(plan, numbers, scan.axis, scan.operand_types, scan.partition_types)
@@ -97,8 +105,9 @@ def run_stream(
         pack(feeds, streaming.shards, drop=reading.drops), SCHEMA
     )
     mode = Mode(streaming.mode)
+    shards = Shards(tuple(feeds), streaming.shards, mode, streaming.late)
     stepped = packed.groupBy("shard").transformWithState(
-        statefulProcessor=TrendProcessor(tuple(feeds), streaming.shards, mode, streaming.late),
+        statefulProcessor=TrendProcessor(shards),
         outputStructType=OUTPUT,
         outputMode=streaming.mode,
         timeMode="EventTime",
@@ -110,7 +119,7 @@ def run_stream(
             for name in ("events", "late", "rows", "state_bytes")
         ],
     )
-    return counted.mapInArrow(read_rows(several, schema, feeds), struct_of(schema))
+    return counted.mapInArrow(read_rows(list(schemas), schema, several=several), struct_of(schema))
 
 
 def pack(feeds: list[Feed], shards: int, *, drop: bool) -> Stage:

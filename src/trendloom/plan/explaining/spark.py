@@ -115,7 +115,10 @@ def _stream(plan: Plan) -> StreamFacts:
         case None if plan.strategy is WindowStrategy.WHOLE:
             return StreamFacts(None, "without WITHIN there is no row before the input ends", by)
         case None:
-            return StreamFacts(None, "windows of events need an order that streams do not have", by)
+            return StreamFacts(None, "windows of events need partitions that are groups", by)
+        case Keeps.NUMBERED:
+            kept = "how many events each partition had, and the events of open windows"
+            return StreamFacts(kept, None, by)
         case Keeps.VECTORS:
             kept = "one vector per partition and open window, and events ahead of the watermark"
             if any(accept.care for part in plan.all_parts for accept in part.automaton.accepts):
