@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 EVENTS = {
-    Size.FULL: (500_000, 3_000_000),
-    Size.QUICK: (300_000, 1_000_000),
+    Size.FULL: (2_000_000, 6_000_000),
+    Size.QUICK: (1_000_000, 3_000_000),
     Size.TINY: (1_000, 2_000),
 }
+"""A scan's batches are of a million rows: below that, a longer stream is a larger batch."""
 PUSHED = 50_000
 SINGLE, WORKLOAD, LIVE = "largest single query", "fifty queries", "fifty queries, live"
 SINGLES = (0, 1, 3)
