@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from trendloom.api import query, run
-from trendloom.engine import evaluate, pieces
+from trendloom.engine import evaluate, pieces, searching
 from trendloom.engine.pieces import Vectors
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
@@ -28,7 +28,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads for the smallest chunk."""
     monkeypatch.setattr(pieces, "LEAST_EVENTS", 1)
     monkeypatch.setattr(evaluate, "LEAST_EVENTS", 1)
-    monkeypatch.setattr(evaluate, "LEAST_SEARCHED", 1)
+    monkeypatch.setattr(searching, "LEAST_SEARCHED", 1)
 
 
 # ── threads ──────────────────────────────────────────────────────────────────────────────────

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_lookups_against_oracle import is_looked_up, looked_up
+from looked_up import is_looked_up, looked_up
 
 from against_oracle import compare, compare_in_batches, examples
 from trendloom.api import run
-from trendloom.engine import evaluate, lanes_of_windows, ranked
+from trendloom.engine import lanes_of_windows, ranked, searching
 from trendloom.language import Semantics
 from trendloom.language.nodes import Duration, Query, TimeWindow, Unit
 from trendloom.plan.explaining import costs
@@ -126,18 +126,18 @@ def test_many_events_as_window_by_window(
         }
     )
     chosen = []
-    choose = evaluate.stretches_of
+    choose = searching.stretches_of
 
     def noted(*arguments: Any) -> Any:
         chosen.append(choose(*arguments))
         return chosen[-1]
 
-    monkeypatch.setattr(evaluate, "stretches_of", noted)
+    monkeypatch.setattr(searching, "stretches_of", noted)
     text = QUERY.format(returned, pattern, condition)
     together = run(text, events, time="time", type="type").rows()
     assert chosen
     assert all(one is not None for one in chosen)
-    monkeypatch.setattr(evaluate, "stretches_of", lambda *_: None)
+    monkeypatch.setattr(searching, "stretches_of", lambda *_: None)
     apart = run(text, events, time="time", type="type").rows()
     assert len(together) == len(apart) > 80
     for one, other in zip(together, apart, strict=True):
