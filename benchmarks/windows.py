@@ -22,7 +22,7 @@ from benchmarks import charts, events
 from benchmarks.baselines import sem
 from benchmarks.harness import Figure, Samples, Size, at_least, at_most, one_core, take_turns
 from trendloom import query
-from trendloom.engine import evaluate
+from trendloom.engine import searching
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.engine.sliding import Panes
@@ -179,12 +179,12 @@ def _valued(plan: Plan, count: int) -> pa.RecordBatch:
 
 def _one_by_one(plan: Plan, batch: pa.RecordBatch) -> pa.Table:
     """The engine with a tree for each window."""
-    choose = evaluate.stretches_of
-    evaluate.stretches_of = lambda *_: None  # type: ignore[assignment]
+    choose = searching.stretches_of
+    searching.stretches_of = lambda *_: None  # type: ignore[assignment]
     try:
         return _run(plan, [batch])
     finally:
-        evaluate.stretches_of = choose
+        searching.stretches_of = choose
 
 
 @contextmanager
