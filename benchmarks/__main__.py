@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(report.table(results[name]))
         print(f"  ({time.perf_counter() - started:.0f} s)", flush=True)
         charts.save(module.draw(results[name]), json_path.parent / name)
-    report.write_json(report.as_json(results, size, now), json_path)
+        # Whatever stops a run of an hour, the figures so far are kept.
+        report.write_json(report.as_json(results, size, now, facts), json_path)
     print(f"\nWrote {json_path} and charts beside it.")
     if not asked.names and not asked.json and size is Size.FULL:
         _render()

@@ -49,12 +49,14 @@ def cells_of(figure: Figure) -> tuple[str, ...]:
     )
 
 
-def as_json(results: Mapping[str, list[Figure]], size: Size, now: datetime) -> dict[str, Any]:
-    """Everything that was measured, every turn of it, and on what."""
+def as_json(
+    results: Mapping[str, list[Figure]], size: Size, now: datetime, facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything that was measured, every turn of it, and on what: `machine`, before it began."""
     return {
         "when": now.isoformat(timespec="seconds"),
         "size": size.value,
-        "machine": machine(),
+        "machine": dict(facts),
         "benchmarks": {
             name: [_figure(figure) for figure in figures] for name, figures in results.items()
         },
