@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -88,6 +89,23 @@ def test_a_push_returns_what_became_final_with_it() -> None:
     assert results.rows() == [{"query": "loops", "window_start": 0, "window_end": 4, "n": 2.0}]
     assert (results.events, results["loops"].value_columns) == (1, ("n",))
     assert repr(live) == "LiveWorkload(loops; watermark 4)"
+
+
+@pytest.mark.parametrize("cuts", [(), (7,), (1, 2, 3, 20), tuple(range(1, 30))])
+@pytest.mark.parametrize("mode", ["append", "update"])
+def test_windows_of_events_that_are_not_full_come_at_the_end(
+    cuts: tuple[int, ...], mode: str
+) -> None:
+    asked = "RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) GROUP-BY k WITHIN 4 EVENTS SLIDE 3 EVENTS"
+    told = tl.run(asked, EVENTS, **READ).rows()
+    live = tl.workload({"n": asked}).live(**READ, watermark="2 s", mode=mode)
+    ends = (0, *cuts, len(EVENTS))
+    found = [live.push(EVENTS[lo:hi])["n"].rows() for lo, hi in pairwise(ends)]
+    found.append(live.finish()["n"].rows())
+    rows = {(row["k"], row["window_start"]): row for some in found for row in some}
+    assert rows == {(row["k"], row["window_start"]): row for row in told}
+    if mode == "append":
+        assert sum(map(len, found)) == len(told)
 
 
 def test_nothing_is_known_before_the_first_events() -> None:
@@ -281,8 +299,11 @@ def test_other_queries_keep_their_state() -> None:
         (lambda live: live.add("new", "RETURN"), "new: The query ends too early"),
         (lambda live: live.add("new", "RETURN COUNT(*) PATTERN A"), "needs a WITHIN"),
         (
-            lambda live: live.add("new", LOOPS.replace("4 s SLIDE 4 s", "9 EVENTS SLIDE 9 EVENTS")),
-            "new: Windows of events are not supported",
+            lambda live: live.add(
+                "new",
+                LOOPS.replace("WITHIN 4 s SLIDE 4 s", "WHERE [k] WITHIN 9 EVENTS SLIDE 9 EVENTS"),
+            ),
+            "windows of events must be of groups",
         ),
         (
             lambda live: live.add("new", LOOPS.replace("WITHIN", "GROUP-BY z WITHIN")),

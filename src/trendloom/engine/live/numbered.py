@@ -2,8 +2,8 @@
 
 Before that their order is not final; afterwards nothing can come between them. What is kept of a
 partition is how many events the watermark has passed, for as long as the stream runs, and the
-events of its open windows. A window is over when its last event has its number, so a window that
-never fills never ends: in append mode it has no row.
+events of its open windows. A window is over when its last event has its number. One that never
+fills has no row in append mode, unless the stream ends (`LAST`): then all are over.
 
 Windows are of partitions, rows are of groups. So partitions must be groups: of several, none could
 tell whether another will still come to its k-th window.
@@ -22,7 +22,7 @@ from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
-from trendloom.engine.live.waiting import Waiting, plain
+from trendloom.engine.live.waiting import LAST, Waiting, plain
 from trendloom.engine.sort import key_codes, sort_events
 from trendloom.engine.windows import Runs
 
@@ -72,14 +72,15 @@ class Numbered:
         """The watermark moves: the rows that come of it, None if nothing does."""
         due = self.deadline(before)
         ready = self.waiting.before(now)
-        if due is None or due > now or ready is None:
+        ends = now == LAST
+        if ready is None or not (ends or (due is not None and due <= now)):
             return None
         setting, keys = self.setting, len(self.setting.partition_types)
         chunk = make_chunk(sort_events(ready, keys), keys)
         groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
         partitions = groups.number(chunk)
         spans = self._number(chunk, before)
-        runs = self._runs(chunk, spans)
+        runs = self._runs(chunk, spans, ends=ends)
         sheet = Sheet(setting, self.evaluators)
         if self.mode is Mode.APPEND:
             sheet.add_runs(chunk, runs, partitions)
@@ -112,12 +113,14 @@ class Numbered:
         self.passed = passed[numbers[new]]
         return spans
 
-    def _runs(self, chunk: Chunk, spans: Spans) -> Runs:
-        """In append mode the windows that are full now, otherwise all with new events."""
+    def _runs(self, chunk: Chunk, spans: Spans, *, ends: bool) -> Runs:
+        """In append mode the windows that are over now, otherwise all with new events."""
         within, slide = self.setting.windows.within, self.setting.windows.slide
+        once = self.mode is Mode.APPEND
         begin = self._open(spans.before)
-        end = self._open(spans.now) if self.mode is Mode.APPEND else -(-spans.now // slide)
-        count = np.where(spans.now > spans.before, np.maximum(end - begin, 0), 0)
+        end = self._open(spans.now) if once and not ends else -(-spans.now // slide)
+        told = (spans.now > spans.before) | (once and ends)
+        count = np.where(told, np.maximum(end - begin, 0), 0)
         partition = np.repeat(np.arange(len(count)), count)
         skipped = np.repeat(np.cumsum(count) - count, count)
         window = begin[partition] + np.arange(len(partition)) - skipped

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FIRST = -(1 << 63)
 """Before every event: the watermark of a stream that has none yet."""
+LAST = (1 << 63) - 1
+"""After every event: the watermark of a stream that is over."""
 _MASKS = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64()))
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom.engine.live import Live, Mode, check_streamable
-from trendloom.engine.live.waiting import times
+from trendloom.engine.live.waiting import LAST, times
 from trendloom.engine.windows import Windows
 from trendloom.errors import InputError, StateError, TrendloomError, WorkloadError
 from trendloom.hosts.local.host import empty_table
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from trendloom.hosts.local.tables import Types
     from trendloom.hosts.scan.reading import Reading
     from trendloom.plan.plan import Plan
-
-END = (1 << 63) - 1
-"""After every event."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +167,7 @@ class Feeding:
     def finish(self) -> Pushed:
         """No more events: everything that is left."""
         self.check_whole()
-        pushed = self._step(NOTHING, {}, END)
+        pushed = self._step(NOTHING, {}, LAST)
         self.finished = True
         return pushed
 
