@@ -23,7 +23,7 @@ from trendloom.errors import (
     StateError,
     TrendloomError,
 )
-from trendloom.hosts.spark.failed import going_on_from, plain
+from trendloom.hosts.spark.failed import going_on_from, not_started, plain
 from trendloom.hosts.spark.metrics import FAMILIES, TrendMetrics
 from trendloom.hosts.spark.places import Place
 from trendloom.hosts.spark.sinks import HIDDEN, Keyed, Sink
@@ -213,7 +213,19 @@ def test_other_failures_lose_the_java_stack_only() -> None:
 def test_without_a_connector_the_packages_are_named() -> None:
     told = plain(PySparkException("Failed to find data source: kafka. Please deploy …"))
     assert type(told) is MissingExtraError
-    assert re.search(r"--packages org\.apache\.spark:spark-sql-kafka-0-10_2\.13:4\.\d", str(told))
+    assert "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 (to spark-sub" in str(told)
+    assert "`make jars` in a checkout fetches. Version 4.2.0 is tested with Spark 4.3." in str(told)
+
+
+def test_packages_that_are_not_found_are_named() -> None:
+    said = "RuntimeException: [unresolved dependency: org.apache.spark#x_2.13;4.2.0: not found]"
+    told = not_started(["…", said, "\tat org.apache.spark.util.…"], "Install Java.")
+    assert type(told) is MissingExtraError
+    assert str(told).startswith("Spark did not find org.apache.spark:x_2.13:4.2.0, which")
+    assert "--jars" in str(told)
+    assert "Java" not in str(told)
+    other = str(not_started(["no such option"], "Install Java."))
+    assert other == "Spark's Java process did not start.\nno such option\nInstall Java."
 
 
 # ── Places, sinks, wrong words ───────────────────────────────────────────────────────────────

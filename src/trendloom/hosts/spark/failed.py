@@ -25,6 +25,9 @@ OURS = re.compile(
 STACK = re.compile(r"\n\s+at [\w.$/<>]+\(|\n(?:Driver|JVM) stacktrace|\n=== Streaming Query")
 STATE = re.compile(r"(?:\s*SQLSTATE: \w{5})+\s*\Z")
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+TESTED = {"4.3": "4.2.0"}
+"""Of Sparks whose own connector Maven Central did not have: the one that our tests run with."""
+UNRESOLVED = re.compile(r"unresolved dependency: ([^#\s]+)#([^;\s]+);([^:\s]+): not found")
 
 
 @contextmanager
@@ -90,8 +93,26 @@ def no_delta() -> MissingExtraError:
 def _no_connector() -> MissingExtraError:
     import pyspark
 
+    spark = ".".join(pyspark.__version__.split(".")[:2])
+    version = TESTED.get(spark, pyspark.__version__)
+    tested = f" Version {version} is tested with Spark {spark}." if spark in TESTED else ""
     return MissingExtraError(
         "Spark's Kafka connector is not there.",
-        remedy=f"Add --packages {CONNECTOR}:{pyspark.__version__} (to spark-submit, where that "
-        "starts the job), or --jars with its files.",
+        remedy=f"Add --packages {CONNECTOR}:{version} (to spark-submit, where that starts the "
+        f"job), or --jars with its files, which `make jars` in a checkout fetches.{tested}",
+    )
+
+
+def not_started(said: list[str], remedy: str) -> TrendloomError:
+    """Spark's process ended before it answered; `said` are its last lines."""
+    missing = UNRESOLVED.findall("\n".join(said))
+    if not missing:
+        return TrendloomError(
+            "\n".join(["Spark's Java process did not start.", *said]), remedy=remedy
+        )
+    names = ", ".join(dict.fromkeys(":".join(parts) for parts in missing))
+    return MissingExtraError(
+        f"Spark did not find {names}, which --packages names or needs.",
+        remedy="Check the versions on Maven Central, or fetch the files and name them with --jars "
+        "(for Kafka: `make jars` in a checkout).",
     )
