@@ -202,6 +202,18 @@ def test_state_that_is_refused_is_told_with_its_directory(state: bytes, said: st
     assert "/kept" not in str(other.value)
 
 
+def test_state_that_is_not_there_is_told_with_its_directory() -> None:
+    told = "[STREAM_FAILED] Query [id = 1] terminated with exception: [CANNOT_LOAD_STATE_STORE.CAN"
+    told += "NOT_READ_STREAMING_STATE_FILE] An error occurred during loading state. SQLSTATE: 58030"
+    with pytest.raises(StateError) as caught, going_on_from("/kept"):
+        raise PySparkException(f"{told}\n\tat org.apache.spark.sql.Some(Some.scala:1)")
+    said = "Cannot go on from the checkpoint '/kept'.\nSpark cannot read the state: An error occur"
+    assert str(caught.value).startswith(said)
+    assert str(caught.value).endswith(
+        "loading state.\nRestore the checkpoint's files, or start the stream with a new checkpoint."
+    )
+
+
 def test_other_failures_lose_the_java_stack_only() -> None:
     told = str(plain(PySparkException(WORKER.replace("trendloom.errors.InputError", "KeyError"))))
     assert told.startswith("Spark failed: [STREAM_FAILED]")

@@ -24,6 +24,11 @@ OURS = re.compile(
 )
 STACK = re.compile(r"\n\s+at [\w.$/<>]+\(|\n(?:Driver|JVM) stacktrace|\n=== Streaming Query")
 STATE = re.compile(r"(?:\s*SQLSTATE: \w{5})+\s*\Z")
+LOST = re.compile(
+    r"\[(?:CANNOT_LOAD_STATE_STORE|STATE_STORE_|STREAMING_STATEFUL_OPERATOR_"
+    r"|STREAMING_CHECKPOINT_MISSING|CHECKPOINT_FILE_CHECKSUM)[\w.]*\] "
+)
+"""Spark's own words for a checkpoint that it cannot go on from."""
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 TESTED = {"4.3": "4.2.0"}
 """Of Sparks whose own connector Maven Central did not have: the one that our tests run with."""
@@ -65,6 +70,12 @@ def plain(error: Exception) -> TrendloomError:
     if ours:
         return _again(ours[-1].group(1), ours[-1].group(2))
     head = STATE.sub("", STACK.split(text, maxsplit=1)[0]).strip()
+    lost = LOST.search(head)
+    if lost is not None:
+        return StateError(
+            f"Spark cannot read the state: {head[lost.end() :]}",
+            remedy="Restore the checkpoint's files, or start the stream with a new checkpoint.",
+        )
     if "PATH_ALREADY_EXISTS" in text:
         return OutputError(head, remedy="Write elsewhere, or replace it with --overwrite.")
     return TrendloomError(
