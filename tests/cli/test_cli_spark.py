@@ -2,6 +2,8 @@
 
 import json
 import re
+import signal
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,6 +17,7 @@ from typer.testing import CliRunner
 
 from trendloom import errors
 from trendloom.cli.main import app
+from trendloom.cli.stream import _wait
 from trendloom.engine import wire
 from trendloom.errors import (
     InputError,
@@ -295,6 +298,30 @@ def test_wrong_words_are_refused_before_spark_starts(tmp_path: Path) -> None:
     assert early.exit_code == 2
     sink = call("stream", "-q", COUNT, "--source", "rate", "--sink", "json:/x", *TIME)
     assert "Name a directory: --checkpoint DIR." in sink.stderr
+
+
+class Endless:
+    """A stream that somebody terminates twice."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def awaitTermination(self) -> None:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+        assert self.over.wait(30)
+
+    def stop(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        self.over.set()
+
+
+def test_a_stream_that_is_terminated_twice_is_stopped_once() -> None:
+    assert threading.current_thread() is threading.main_thread()
+    before, running = signal.getsignal(signal.SIGTERM), Endless()
+    with pytest.raises(KeyboardInterrupt):
+        _wait(running)
+    assert running.over.is_set()
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_without_delta_the_package_is_named() -> None:
