@@ -106,11 +106,12 @@ def _no_connector() -> MissingExtraError:
 
     spark = ".".join(pyspark.__version__.split(".")[:2])
     version = TESTED.get(spark, pyspark.__version__)
-    tested = f" Version {version} is tested with Spark {spark}." if spark in TESTED else ""
+    tested = f" ({version}, tested with Spark {spark})" if spark in TESTED else ""
     return MissingExtraError(
         "Spark's Kafka connector is not there.",
-        remedy=f"Add --packages {CONNECTOR}:{version} (to spark-submit, where that starts the "
-        f"job), or --jars with its files, which `make jars` in a checkout fetches.{tested}",
+        remedy=f"Add --jars with its files, which `make jars` in a checkout fetches{tested}, or "
+        f"--packages {CONNECTOR}:{version} where Maven Central has all that it needs; to "
+        "spark-submit, where that starts the job.",
     )
 
 
