@@ -70,8 +70,8 @@ def trends(
     Partitions ([attributes], plain GROUP-BY) are listed side by side, one whole partition by one
     task; without any, all events travel to one. Rows of a DataFrame have no numbers: `id` names an
     integer column, whose values `events` are then lists of. Options as for `trendloom.trends`, less
-    `after`, `max_results` and bad_rows="drop"; `memory_limit` holds for each task. Numbers of
-    trends have gaps.
+    `after` and bad_rows="drop"; `memory_limit` holds for each task, and `max_results` counts by a
+    job of its own. Numbers of trends have gaps.
     """
     from trendloom.hosts.spark.listing import list_spark
 

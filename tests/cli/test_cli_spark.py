@@ -2,6 +2,8 @@
 
 import json
 import re
+import signal
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,6 +17,7 @@ from typer.testing import CliRunner
 
 from trendloom import errors
 from trendloom.cli.main import app
+from trendloom.cli.stream import _wait
 from trendloom.engine import wire
 from trendloom.errors import (
     InputError,
@@ -23,7 +26,7 @@ from trendloom.errors import (
     StateError,
     TrendloomError,
 )
-from trendloom.hosts.spark.failed import going_on_from, plain
+from trendloom.hosts.spark.failed import going_on_from, not_started, plain
 from trendloom.hosts.spark.metrics import FAMILIES, TrendMetrics
 from trendloom.hosts.spark.places import Place
 from trendloom.hosts.spark.sinks import HIDDEN, Keyed, Sink
@@ -202,6 +205,18 @@ def test_state_that_is_refused_is_told_with_its_directory(state: bytes, said: st
     assert "/kept" not in str(other.value)
 
 
+def test_state_that_is_not_there_is_told_with_its_directory() -> None:
+    told = "[STREAM_FAILED] Query [id = 1] terminated with exception: [CANNOT_LOAD_STATE_STORE.CAN"
+    told += "NOT_READ_STREAMING_STATE_FILE] An error occurred during loading state. SQLSTATE: 58030"
+    with pytest.raises(StateError) as caught, going_on_from("/kept"):
+        raise PySparkException(f"{told}\n\tat org.apache.spark.sql.Some(Some.scala:1)")
+    said = "Cannot go on from the checkpoint '/kept'.\nSpark cannot read the state: An error occur"
+    assert str(caught.value).startswith(said)
+    assert str(caught.value).endswith(
+        "loading state.\nRestore the checkpoint's files, or start the stream with a new checkpoint."
+    )
+
+
 def test_other_failures_lose_the_java_stack_only() -> None:
     told = str(plain(PySparkException(WORKER.replace("trendloom.errors.InputError", "KeyError"))))
     assert told.startswith("Spark failed: [STREAM_FAILED]")
@@ -213,7 +228,19 @@ def test_other_failures_lose_the_java_stack_only() -> None:
 def test_without_a_connector_the_packages_are_named() -> None:
     told = plain(PySparkException("Failed to find data source: kafka. Please deploy …"))
     assert type(told) is MissingExtraError
-    assert re.search(r"--packages org\.apache\.spark:spark-sql-kafka-0-10_2\.13:4\.\d", str(told))
+    assert "`make jars` in a checkout fetches (4.2.0, tested with Spark 4.3), or" in str(told)
+    assert "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 where" in str(told)
+
+
+def test_packages_that_are_not_found_are_named() -> None:
+    said = "RuntimeException: [unresolved dependency: org.apache.spark#x_2.13;4.2.0: not found]"
+    told = not_started(["…", said, "\tat org.apache.spark.util.…"], "Install Java.")
+    assert type(told) is MissingExtraError
+    assert str(told).startswith("Spark did not find org.apache.spark:x_2.13:4.2.0, which")
+    assert "--jars" in str(told)
+    assert "Java" not in str(told)
+    other = str(not_started(["no such option"], "Install Java."))
+    assert other == "Spark's Java process did not start.\nno such option\nInstall Java."
 
 
 # ── Places, sinks, wrong words ───────────────────────────────────────────────────────────────
@@ -271,6 +298,30 @@ def test_wrong_words_are_refused_before_spark_starts(tmp_path: Path) -> None:
     assert early.exit_code == 2
     sink = call("stream", "-q", COUNT, "--source", "rate", "--sink", "json:/x", *TIME)
     assert "Name a directory: --checkpoint DIR." in sink.stderr
+
+
+class Endless:
+    """A stream that somebody terminates twice."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def awaitTermination(self) -> None:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+        assert self.over.wait(30)
+
+    def stop(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        self.over.set()
+
+
+def test_a_stream_that_is_terminated_twice_is_stopped_once() -> None:
+    assert threading.current_thread() is threading.main_thread()
+    before, running = signal.getsignal(signal.SIGTERM), Endless()
+    with pytest.raises(KeyboardInterrupt):
+        _wait(running)
+    assert running.over.is_set()
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_without_delta_the_package_is_named() -> None:

@@ -14,7 +14,7 @@ from spark.cases import arrow_events, check_all, drawn, frame_of
 from trendloom.engine.maps import mappable
 from trendloom.hosts.spark import batch, sources, stages
 from trendloom.language import CountWindow
-from trendloom.testing import same_rows
+from trendloom.testing import naive, same_rows
 from trendloom.testing.strategies import Case, cases
 
 if TYPE_CHECKING:
@@ -98,6 +98,29 @@ def test_the_direct_plan(
     folds = drawn(cases(timestamps=None, **FOLD), CASES)
     others = drawn(cases(timestamps=None), CASES // 2)
     check_all([case for case in folds + others if is_spark_case(case)], rows)
+
+
+def test_windows_of_events(spark: SparkSession, tmp_path: Path) -> None:
+    """In the order of a tiebreak that no two events share, whatever order they come in."""
+
+    def in_files(case: Case) -> DataFrame:
+        path = tmp_path / f"{id(case)}.parquet"
+        events = random.Random(7).sample(case.events, len(case.events))
+        pq.write_table(arrow_events(events), path, row_group_size=2)
+        return tl.spark.run(tl.query(case.query), str(path), spark, **options(case))
+
+    drawn_cases = drawn(cases(allow_tiebreak=False, window_kinds=("count",)), CASES // 2)
+    chosen = [ranked(case) for case in drawn_cases if case.events]
+    assert len(chosen) > CASES // 4
+    check_all(chosen, of_frame(spark, "auto"))
+    check_all(chosen[: CASES // 4], in_files)
+
+
+def ranked(case: Case) -> Case:
+    """In the order of the input, said by a tiebreak: simultaneous events follow one another."""
+    events = [{**event, "rank": rank} for rank, event in enumerate(case.events)]
+    expected = naive(case.query, events, time="time", type="type", tiebreak="rank", limit=10_000)
+    return Case(case.query, events, "rank", expected)
 
 
 IN_TURN = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql.types import Row
@@ -27,6 +28,7 @@ from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SHARDS = 3
 QUERIES = {
@@ -111,11 +113,8 @@ def events(count: int) -> pa.Table:
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_shard_asks_little_and_has_the_timer_of_its_deadline(name: str) -> None:
     given = events(80)
-    plan = tl.query(QUERIES[name]).plan
-    projector = Projector(plan.scan, given.schema, Reading("ts", "type"))
-    types = tuple(projector.operand_types), tuple(projector.partition_types)
-    task = Task.of(plan, Numbers.AUTO, projector.axis, *types)
-    feed = Feed("q", task, Arrival(b"", "ts", None), "q0_", 0)
+    projector, feed = fed(QUERIES[name], given.schema)
+    task = feed.task
     shards, store = Shards((feed,), SHARDS, Mode.APPEND, None), Store()
     found: list[Row] = []
     watermark = latest = 0
@@ -138,6 +137,14 @@ def test_a_shard_asks_little_and_has_the_timer_of_its_deadline(name: str) -> Non
     expected = tl.run(QUERIES[name], given, time="ts", type="type").rows()
     assert len(expected) > 10
     assert same_rows(expected, unpacked(task, found), keys=["k"]) is None
+
+
+def fed(query: str, schema: pa.Schema) -> tuple[Projector, Feed]:
+    plan = tl.query(query).plan
+    projector = Projector(plan.scan, schema, Reading("ts", "type"))
+    types = tuple(projector.operand_types), tuple(projector.partition_types)
+    task = Task.of(plan, Numbers.AUTO, projector.axis, *types)
+    return projector, Feed("q", task, Arrival(b"", "ts", None), "q0_", 0)
 
 
 def check_timers(task: Task, store: Store) -> None:
@@ -166,15 +173,30 @@ def unpacked(task: Task, found: list[Row]) -> list[dict[str, Any]]:
 
 
 def test_the_guard_of_a_stream_is_written_once() -> None:
-    task = Task.of(
-        tl.query(QUERIES["vectors"]).plan, Numbers.AUTO,
-        Projector(tl.query(QUERIES["vectors"]).plan.scan, events(1).schema, Reading("ts")).axis,
-        (), (pa.string(),),
-    )  # fmt: skip
-    feed = Feed("q", task, Arrival(b"", "ts", None), "q0_", 0)
+    _, feed = fed(QUERIES["vectors"], events(1).schema)
     store, shards = Store(), Shards((feed,), SHARDS, Mode.APPEND, None)
     blobs = pa.table({"shard": [GUARD], "blob": pa.array([b""], pa.binary())})
     for _ in range(3):
         assert micro_batch(shards, store, blobs, 0) == []
     assert (store.calls["get"], store.calls["update"]) == (3, 1)
     assert not store.timers
+
+
+def test_late_events_are_counted_and_kept_aside_once(tmp_path: Path) -> None:
+    """With the columns that the query reads, under their own names; a repeated task changes
+    nothing."""
+    asked = "RETURN k, SUM(A.x) AS s PATTERN SEQ(A+, B) GROUP-BY k WITHIN 8 s SLIDE 4 s"
+    given = pa.table({"ts": [90, 7, 95, 8], "type": [*"AABB"], "k": [*"uuuv"], "x": [1, 2, 3, 4]})
+    projector, feed = fed(asked, given.schema)
+    aside = tmp_path / "late"
+    shards = Shards((feed,), 1, Mode.APPEND, str(aside))
+    packed = to_blobs("events", projector(given).table, feed.task.group, 1)
+    blobs = pa.Table.from_batches(list(packed))
+    for _ in range(2):
+        (row,) = micro_batch(shards, Store(), blobs, 80_000)
+        assert (row.events, row.late) == (2, 2)
+    (file,) = aside.iterdir()
+    late = pq.read_table(file).sort_by("ts").to_pylist()
+    assert [(row["ts"], row["k"]) for row in late] == [(7, "u"), (8, "v")]
+    assert set(late[0]) == {"ts", "k", "x", "mask"}
+    assert late[0]["x"] == 2

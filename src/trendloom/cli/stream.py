@@ -193,8 +193,8 @@ def _wait(running: Any) -> None:
 
     waiter = threading.Thread(target=wait, daemon=True)
     before = _stop_on_terminate()
-    waiter.start()
     try:
+        waiter.start()
         while waiter.is_alive():
             waiter.join(0.5)
     except KeyboardInterrupt:
@@ -209,7 +209,15 @@ def _wait(running: Any) -> None:
 
 
 def _stop_on_terminate() -> Any:
-    """SIGTERM, as service managers send it, stops a stream as Ctrl-C does."""
+    """SIGTERM, as service managers send it, stops a stream as Ctrl-C does.
+
+    Some send it twice, to the process and to its group; the second must not end the stopping.
+    """
     if threading.current_thread() is not threading.main_thread():
         return None
-    return signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    return signal.signal(signal.SIGTERM, stop)

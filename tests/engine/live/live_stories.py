@@ -96,6 +96,11 @@ STORIES = {
     "changes": Story(
         "RETURN g, COUNT(*), STDDEV(A.x) PATTERN SEQ(A+, B) WHERE [k] GROUP-BY g WITHIN 5 seconds"
     ),
+    "numbered": Story(
+        "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 5 EVENTS SLIDE 2 EVENTS",
+        Mode.UPDATE,
+        tiebreak="k",
+    ),
 }
 
 

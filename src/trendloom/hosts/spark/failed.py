@@ -24,7 +24,15 @@ OURS = re.compile(
 )
 STACK = re.compile(r"\n\s+at [\w.$/<>]+\(|\n(?:Driver|JVM) stacktrace|\n=== Streaming Query")
 STATE = re.compile(r"(?:\s*SQLSTATE: \w{5})+\s*\Z")
+LOST = re.compile(
+    r"\[(?:CANNOT_LOAD_STATE_STORE|STATE_STORE_|STREAMING_STATEFUL_OPERATOR_"
+    r"|STREAMING_CHECKPOINT_MISSING|CHECKPOINT_FILE_CHECKSUM)[\w.]*\] "
+)
+"""Spark's own words for a checkpoint that it cannot go on from."""
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+TESTED = {"4.3": "4.2.0"}
+"""Of Sparks whose own connector Maven Central did not have: the one that our tests run with."""
+UNRESOLVED = re.compile(r"unresolved dependency: ([^#\s]+)#([^;\s]+);([^:\s]+): not found")
 
 
 @contextmanager
@@ -62,6 +70,12 @@ def plain(error: Exception) -> TrendloomError:
     if ours:
         return _again(ours[-1].group(1), ours[-1].group(2))
     head = STATE.sub("", STACK.split(text, maxsplit=1)[0]).strip()
+    lost = LOST.search(head)
+    if lost is not None:
+        return StateError(
+            f"Spark cannot read the state: {head[lost.end() :]}",
+            remedy="Restore the checkpoint's files, or start the stream with a new checkpoint.",
+        )
     if "PATH_ALREADY_EXISTS" in text:
         return OutputError(head, remedy="Write elsewhere, or replace it with --overwrite.")
     return TrendloomError(
@@ -90,8 +104,27 @@ def no_delta() -> MissingExtraError:
 def _no_connector() -> MissingExtraError:
     import pyspark
 
+    spark = ".".join(pyspark.__version__.split(".")[:2])
+    version = TESTED.get(spark, pyspark.__version__)
+    tested = f" ({version}, tested with Spark {spark})" if spark in TESTED else ""
     return MissingExtraError(
         "Spark's Kafka connector is not there.",
-        remedy=f"Add --packages {CONNECTOR}:{pyspark.__version__} (to spark-submit, where that "
-        "starts the job), or --jars with its files.",
+        remedy=f"Add --jars with its files, which `make jars` in a checkout fetches{tested}, or "
+        f"--packages {CONNECTOR}:{version} where Maven Central has all that it needs; to "
+        "spark-submit, where that starts the job.",
+    )
+
+
+def not_started(said: list[str], remedy: str) -> TrendloomError:
+    """Spark's process ended before it answered; `said` are its last lines."""
+    missing = UNRESOLVED.findall("\n".join(said))
+    if not missing:
+        return TrendloomError(
+            "\n".join(["Spark's Java process did not start.", *said]), remedy=remedy
+        )
+    names = ", ".join(dict.fromkeys(":".join(parts) for parts in missing))
+    return MissingExtraError(
+        f"Spark did not find {names}, which --packages names or needs.",
+        remedy="Check the versions on Maven Central, or fetch the files and name them with --jars "
+        "(for Kafka: `make jars` in a checkout).",
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from trendloom.errors import InputError, MissingExtraError, TrendloomError
-from trendloom.hosts.spark.failed import plain_failures
+from trendloom.hosts.spark.failed import not_started, plain_failures
 from trendloom.hosts.spark.session import ROCKSDB, STORE, require_pyspark
 
 if TYPE_CHECKING:
@@ -181,10 +181,7 @@ def _made(wanted: Wanted) -> SparkSession:
     except PySparkRuntimeError as error:
         if "JAVA_GATEWAY" not in str(error):
             raise
-        raise TrendloomError(
-            "\n".join(["Spark's Java process did not start.", *aside.last]),
-            remedy=f"Spark needs Java 17. {JAVA}",
-        ) from error
+        raise not_started(aside.last, f"Spark needs Java 17. {JAVA}") from error
     _interrupt_as_usual()
     context = spark.sparkContext
     said = context.getConf()

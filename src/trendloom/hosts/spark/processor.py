@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.types import Row
+from sqlglot import exp
 
 from trendloom.engine import wire
 from trendloom.engine.live.live import Live, Step
@@ -174,7 +175,7 @@ def write_late(directory: str, feed: Feed, shard: int, late: pa.Table) -> None:
 
     scan, axis = feed.task.setting.plan.scan, feed.task.axis
     names = {f"p{k}": name for k, name in enumerate(scan.partition)}
-    names |= {f"x{k}": operand.tree.sql() for k, operand in enumerate(scan.operands)}
+    names |= {f"x{k}": _shown(operand.tree) for k, operand in enumerate(scan.operands)}
     names["time"] = axis.column
     columns: dict[str, Any] = {}
     for name in late.column_names:
@@ -186,6 +187,11 @@ def write_late(directory: str, feed: Feed, shard: int, late: pa.Table) -> None:
     filesystem, path = open_path(directory)
     filesystem.create_dir(path, recursive=True)
     pq.write_table(table, f"{path}/late-{shard}-{digest:08x}.parquet", filesystem=filesystem)
+
+
+def _shown(operand: exp.Expr) -> str:
+    """A column as it is called, without quotes; else the expression."""
+    return operand.name if isinstance(operand, exp.Column) else operand.sql()
 
 
 def _row(number: int, task: Task, step: Step, size: int) -> Row:
