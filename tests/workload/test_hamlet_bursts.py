@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hamlet_runs import Rows, alone, join, together
-from hamlet_streams import streams, workloads
+from hamlet_streams import conjunctions, streams, workloads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,8 @@ INSIDE = {
     "compound": "B.k = NEXT(B).k AND B.w = NEXT(B).w AND B.p >= NEXT(B).p",
 }
 LOADS = [workloads(condition) for condition in INSIDE.values()]
-IDS = list(INSIDE)
+LOADS += [conjunctions(), conjunctions(INSIDE["falling"])]
+IDS = [*INSIDE, "AND", "AND, falling"]
 
 
 def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:
