@@ -16,6 +16,7 @@ AGGREGATES: tuple[str, ...] = (
     "SUM(B.w)",
 )
 AGGREGATES += ("VARIANCE(B.v)", "STDDEV(B.w)", "MIN(B.v)", "MAX(B.w)", "MAX(B.v)")
+AGGREGATES += ("MIN(LENGTH(*))", "MAX(LENGTH(*))", "MIN(B.w)")
 WINDOWS = ("", "WITHIN 6 s SLIDE 3 s", "WITHIN 4 s SLIDE 4 s", "WITHIN 10 s SLIDE 2 s")
 PATTERNS = (
     "SEQ(A, B+)",

@@ -142,12 +142,8 @@ def _refusal(plan: Plan) -> str | None:
         ),
         (not plan.exponential, "no Kleene pattern"),
         (
-            any(isinstance(lane, Extremum) and lane.operand is None for lane in lanes),
-            "MIN or MAX of lengths",
-        ),
-        (
             any(
-                isinstance(lane, Extremum) and lane.variable in part.automaton.variables
+                isinstance(lane, Extremum) and lane.variable in (None, *part.automaton.variables)
                 for part in plan.parts
                 if part.adjacent
                 for lane in lanes
