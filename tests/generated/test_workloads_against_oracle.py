@@ -18,7 +18,7 @@ from trendloom.language import Semantics, parse, to_text
 from trendloom.testing import naive, same_rows
 from trendloom.testing.compare import group_columns
 from trendloom.testing.workloads import WorkloadCase, workloads
-from trendloom.workloads import codes
+from trendloom.workloads import codes, running
 from trendloom.workloads.evaluator import MergedEvaluator
 from trendloom.workloads.running import GroupRun
 
@@ -149,6 +149,62 @@ def test_any_batching_and_threads(semantics: Semantics, monkeypatch: pytest.Monk
             compare(case, "always", threads=2)
 
     check()
+
+
+SIDES = ("SEQ(A, E {}+)", "E {}+", "SEQ(B, E {}+, C)", "SEQ(E {}+, NOT B, C)", "(SEQ(E {}, A?))+")
+OTHERS = ("A", "SEQ(B, C)", "B+", "SEQ(C, D?)")
+RETURNS = (
+    "COUNT(*)",
+    "SUM(x.v)",
+    "AVG(x.v), COUNT(x)",
+    "AVG(LENGTH(*))",
+    "MIN(LENGTH(*)), MAX(LENGTH(*))",
+    "MIN(x.v), VARIANCE(x.v)",
+)
+LOCAL = ("", "", "x.k > 0", "x.k = NEXT(x).k")
+
+
+@st.composite
+def conjunctions(draw: st.DrawFn) -> WorkloadCase:
+    """Two queries with AND and one or two without, all with E+, and bursts of E."""
+    texts = {}
+    for number in range(draw(st.integers(3, 4))):
+        pattern = draw(st.sampled_from(SIDES)).format("x")
+        returns, condition = draw(st.sampled_from(RETURNS)), draw(st.sampled_from(LOCAL))
+        if number < 2:
+            other = draw(st.sampled_from((*OTHERS, *SIDES))).format("y")
+            pattern = " AND ".join(draw(st.permutations((pattern, other))))
+            returns = "COUNT(*)" if "y" in other else returns
+        window = draw(st.sampled_from(("WITHIN 4 s SLIDE 4 s", "WITHIN 6 s SLIDE 3 s")))
+        where = f"WHERE {condition} " if condition else ""
+        texts[f"q{number}"] = f"RETURN {returns} PATTERN {pattern} {where}{window}"
+    events, at = [], 0
+    for kind in draw(st.lists(st.sampled_from(("A", "B", "C", "D", "EEE", "EEE")), max_size=6)):
+        for name in kind:
+            at += draw(st.sampled_from((0, 1, 1)))
+            v = draw(st.sampled_from((None, -1, 2.5)))
+            events.append({"type": name, "time": at, "k": draw(st.integers(0, 1)), "v": v})
+    events.append({"type": "D", "time": at, "k": 0, "v": 0.5})
+    queries = {name: parse(text) for name, text in texts.items()}
+    rows = {n: naive(q, events, time="time", type="type") for n, q in queries.items()}
+    return WorkloadCase(queries, events, None, rows)
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "always", "never"])
+def test_sides_of_and_share_bursts(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "SHORT", 0.0)
+    sides: list[int] = []
+
+    @examples(40)
+    @given(conjunctions())
+    def check(case: WorkloadCase) -> None:
+        compare(case, mode)
+        for group in tl.workload(case.queries)._sharing(mode).groups:
+            templates = [bursts.template for bursts in group.bursts]
+            sides.extend(len(one.members) - len(one.queries) for one in templates)
+
+    check()
+    assert mode == "never" or sum(sides) > 20, "too few queries with AND share"
 
 
 def test_codes_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:

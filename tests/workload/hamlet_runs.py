@@ -54,15 +54,16 @@ class Joined:
         running = SharedRun(self.sharing(mode, **options), self.partition_types)
         for at in range(0, len(self.chunk), batch or len(self.chunk)):
             running.push(self.chunk.batch.slice(at, batch or len(self.chunk)))
-        rows = zip(self.group.queries, self.group.members, running.finish(), strict=True)
-        found = {number: self._rows(member.plan, table) for number, member, table in rows}
+        plans = [self.group.members[places[0]].plan for places in self.group.sides]
+        rows = zip(self.group.queries, plans, running.finish(), strict=True)
+        found = {number: self._rows(plan, table) for number, plan, table in rows}
         return found, running.metrics
 
     def alone(self, place: int) -> Rows:
         """One query of the group by the engine, over the events of all."""
         if self.chunk is None:
             return []
-        sharing = self.sharing()
+        sharing, place = self.sharing(), self.group.sides[place][0]
         running = Run(sharing.setting(place, self.partition_types))
         running.push(sharing.joint.own_chunk(place, self.chunk).batch)
         return self._rows(running.plan, running.finish())

@@ -16,6 +16,7 @@ AGGREGATES: tuple[str, ...] = (
     "SUM(B.w)",
 )
 AGGREGATES += ("VARIANCE(B.v)", "STDDEV(B.w)", "MIN(B.v)", "MAX(B.w)", "MAX(B.v)")
+AGGREGATES += ("MIN(LENGTH(*))", "MAX(LENGTH(*))", "MIN(B.w)")
 WINDOWS = ("", "WITHIN 6 s SLIDE 3 s", "WITHIN 4 s SLIDE 4 s", "WITHIN 10 s SLIDE 2 s")
 PATTERNS = (
     "SEQ(A, B+)",
@@ -32,6 +33,17 @@ PATTERNS = (
     "SEQ(A+, C?, B+)",
 )
 KINDS = "AABBBBBBCD"
+SIDES = (
+    "SEQ(A, B B+) AND SEQ(C, B Y+)",
+    "SEQ(A X, B B+) AND SEQ(A Z, B Y+, D)",
+    "B+ AND SEQ(A, D?)",
+    "SEQ(B+, NOT C, D) AND A+",
+    "A+ AND B+ AND (C OR D)",
+    "SEQ(A, B B+) AND (SEQ(D+, B Y))+",
+    "B B+ AND B Y+",
+    "B B+ AND SEQ(B Y, B Z)",
+)
+"""The last two can match the same trend on both sides: they only count."""
 
 
 def library(size: int, adjacent: str = "") -> list[str]:
@@ -55,6 +67,28 @@ def library(size: int, adjacent: str = "") -> list[str]:
 
 def workloads(adjacent: str = "") -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(library(40, adjacent)), min_size=2, max_size=12)
+
+
+def conjunctions(adjacent: str = "") -> st.SearchStrategy[list[str]]:
+    """Two queries with AND, between queries of one pattern."""
+    chance = random.Random(8)
+    queries = []
+    for number in range(24):
+        group = "GROUP-BY g" if number % 2 else ""
+        pattern = SIDES[number // 2 % len(SIDES)]
+        wanted = ["COUNT(*)"]
+        if pattern not in SIDES[-2:]:
+            wanted = chance.sample(AGGREGATES, 2)
+        conditions = [chance.choice(CONDITIONS), chance.choice((adjacent, ""))]
+        if "Y+" in pattern:
+            conditions.append(chance.choice((adjacent.replace("B", "Y"), "Y.k < 2", "")))
+        where = " AND ".join(filter(None, conditions))
+        returns = ", ".join(["g", *wanted] if group else wanted)
+        parts = [f"RETURN {returns} PATTERN {pattern}", where and f"WHERE {where}", group]
+        queries.append(" ".join(filter(None, [*parts, chance.choice(WINDOWS[:3])])))
+    paired = st.lists(st.sampled_from(queries), min_size=2, max_size=5)
+    plain = st.lists(st.sampled_from(library(40, adjacent)), max_size=5)
+    return st.tuples(plain, paired).map(lambda both: both[0] + both[1])
 
 
 @st.composite

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hamlet_runs import Rows, alone, join, together
-from hamlet_streams import streams, workloads
+from hamlet_streams import conjunctions, streams, workloads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,8 @@ INSIDE = {
     "compound": "B.k = NEXT(B).k AND B.w = NEXT(B).w AND B.p >= NEXT(B).p",
 }
 LOADS = [workloads(condition) for condition in INSIDE.values()]
-IDS = list(INSIDE)
+LOADS += [conjunctions(), conjunctions(INSIDE["falling"])]
+IDS = [*INSIDE, "AND", "AND, falling"]
 
 
 def check(query: str, events: Rows, expected: Rows, rows: Rows) -> None:
@@ -58,4 +59,19 @@ def test_shared_is_run_s_and_the_oracle_s(load: Any, data: st.DataObject, events
     found, _ = together(queries, events, costs=(EAGER, EAGER))
     for number, rows in found.items():
         check(queries[number], events, alone(queries[number], events), rows)
+        check(queries[number], events, naive(queries[number], events), rows)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_lengths_over_bursts_with_simultaneous_events(mode: Mode) -> None:
+    """A trend takes one of them; where B is taken once, a burst of it is one event, too."""
+    times = {"A": (0, 1, 1), "C": (1, 2), "B": (3, 3, 4, 4, 5), "D": (6, 6)}
+    events = [{"type": kind, "time": t, "k": t} for kind, at in times.items() for t in at]
+    lengths = "RETURN MIN(LENGTH(*)), MAX(LENGTH(*)), MIN(B.k) PATTERN"
+    patterns = ("SEQ(A, B+)", "SEQ(C, B+, D?)", "SEQ(A+, B)", "SEQ(A+, C) AND B+", "B+")
+    queries = [f"{lengths} {pattern}" for pattern in patterns]
+    queries.append(f"{queries[-1]} WHERE B.k > 3")
+    found, _ = together(queries, events, mode, costs=(EAGER, EAGER))
+    assert len(found) == len(queries)
+    for number, rows in found.items():
         check(queries[number], events, naive(queries[number], events), rows)

@@ -52,7 +52,7 @@ MATCHED = (
     "PROJECT[Y](AGG[Y(s = SUM(A.x))](A+))",
 )
 SHARED = (
-    "RETURN COUNT(*), SUM(A.x) PATTERN SEQ({}, A+) WITHIN 4 s SLIDE 4 s",
+    "RETURN COUNT(*), SUM(A.x), MIN(A.x) PATTERN SEQ({}, A+) WITHIN 4 s SLIDE 4 s",
     "RETURN COUNT(*) PATTERN SEQ({}, A+) WHERE A.x <= NEXT(A).x WITHIN 4 s SLIDE 4 s",
     "RETURN COUNT(*) PATTERN SEQ({}, A, D)",
     "RETURN COUNT(*) PATTERN SEQ({}, A+, D)",

@@ -4,6 +4,9 @@ Values are keys whose least is wanted (`engine/columns.py`). A cell has a least 
 whether any trend ends in it. A burst of E, taken once or as E+, gives its targets the lesser of
 what its first event takes up and of the least key in the burst: one look per query and burst, at a
 number that is found once for all queries with that letter.
+
+Lengths are keys as well, negative for the longest. A burst adds one event to the shortest trend,
+and to the longest, if it is of E+, one of each of its time points.
 """
 
 from __future__ import annotations
@@ -20,16 +23,29 @@ Bools = NDArray[np.bool_]
 
 
 @kernel
-def least_of_pieces(words: Words, bit: int, keys: Ints, lo: Ints, hi: Ints) -> tuple[Bools, Ints]:
-    """Per piece: whether it has events of the letter, and the least of their keys."""
-    some = np.zeros(lo.shape[0], np.bool_)
+def least_of_pieces(words: Words, bit: int, keys: Ints, lo: Ints, hi: Ints) -> Ints:
+    """Per piece: the least key of its events of the letter."""
     least = np.full(lo.shape[0], ABSENT, np.int64)
     for piece in range(lo.shape[0]):
         for event in range(lo[piece], hi[piece]):
             if (words[event] >> np.uint64(bit)) & np.uint64(1) != 0:
-                some[piece] = True
                 least[piece] = min(least[piece], keys[event])
-    return some, least
+    return least
+
+
+@kernel
+def points_of_pieces(words: Words, bit: int, order: Ints, lo: Ints, hi: Ints) -> Ints:
+    """Per piece: how many time points have events of the letter."""
+    points = np.zeros(lo.shape[0], np.int64)
+    for piece in range(lo.shape[0]):
+        before = -1
+        for event in range(lo[piece], hi[piece]):
+            if (words[event] >> np.uint64(bit)) & np.uint64(1) == 0:
+                continue
+            if before < 0 or order[event] != order[before]:
+                points[piece] += 1
+            before = event
+    return points
 
 
 @kernel
@@ -43,6 +59,7 @@ def fold_extremes(
     last: Ints,
     keys: Ints,
     feed: Ints,
+    grows: Ints,
     uses: Bools,
     some: Bools,
     least: Ints,
@@ -51,7 +68,8 @@ def fold_extremes(
     """Window r is pieces `first[r]` to `last[r]`; out is [window, lane].
 
     `keys` are [lane, event], `feed` [letter of the query, lane]: whether its events have values for
-    the lane; `uses` per type, `some` [type, piece] and `least` [lane, piece] of shared letters.
+    the lane; `grows` per lane: what an event adds, if that is of lengths, else 0; `uses` per type,
+    `some` [type, piece] and `least` [lane, piece] of shared letters: of lengths, what a piece adds.
     """
     lanes = keys.shape[0]
     cells = net.cells[query]
@@ -72,7 +90,8 @@ def fold_extremes(
                 if not some[kind, piece]:
                     continue
                 any_ = net.intakes[row, BEGINS] != 0
-                x[:] = ABSENT
+                for lane in range(lanes):
+                    x[lane] = 0 if any_ and grows[lane] != 0 else ABSENT
                 for k in range(LISTS, LISTS + net.intakes[row, SOURCES]):
                     cell = net.intakes[row, k]
                     any_ = any_ or reached[cell]
@@ -86,7 +105,11 @@ def fold_extremes(
                     reached[cell] = True
                     for lane in range(lanes):
                         mine = least[kind * lanes + lane, piece]
-                        low[cell, lane] = min(low[cell, lane], x[lane], mine)
+                        if grows[lane] != 0:
+                            mine += x[lane]
+                        else:
+                            mine = min(mine, x[lane])
+                        low[cell, lane] = min(low[cell, lane], mine)
                 continue
             at = pieces.lo[piece]
             while at < pieces.hi[piece]:
@@ -98,7 +121,8 @@ def fold_extremes(
                             continue
                         for step in range(net.step_start[letter], net.step_start[letter + 1]):
                             any_ = net.begins[step] != 0
-                            x[:] = ABSENT
+                            for lane in range(lanes):
+                                x[lane] = 0 if any_ and grows[lane] != 0 else ABSENT
                             for k in range(net.source_start[step], net.source_start[step + 1]):
                                 cell = net.source[k]
                                 any_ = any_ or reached[cell]
@@ -109,10 +133,12 @@ def fold_extremes(
                             cell = net.target[step]
                             fresh_reached[cell] = True
                             for lane in range(lanes):
-                                mine = ABSENT
-                                if feed[letter - head, lane] != 0:
-                                    mine = keys[lane, at]
-                                fresh[cell, lane] = min(fresh[cell, lane], x[lane], mine)
+                                mine = x[lane]
+                                if grows[lane] != 0:
+                                    mine += grows[lane]
+                                elif feed[letter - head, lane] != 0:
+                                    mine = min(mine, keys[lane, at])
+                                fresh[cell, lane] = min(fresh[cell, lane], mine)
                     at += 1
                 for event in range(begin, at):
                     for letter in range(head, end):

@@ -12,7 +12,7 @@ from trendloom.plan.plan import WindowStrategy
 from trendloom.workloads.costs import cost, table_of
 from trendloom.workloads.family import Family, kind_of, why_alone
 from trendloom.workloads.hamlet import calibration
-from trendloom.workloads.hamlet.member import member_of
+from trendloom.workloads.hamlet.member import members_of
 from trendloom.workloads.sharing import begins_alike, goes_alike, joined
 
 if TYPE_CHECKING:
@@ -247,8 +247,8 @@ def _no_bursts(plan: Plan, mode: str) -> str | None:
         return None
     if plan.strategy is not WindowStrategy.SLIDING:
         return "it has no windows of time"
-    member = member_of(plan)
-    return member if isinstance(member, str) else "no other query has its E+"
+    members = members_of(plan)
+    return members if isinstance(members, str) else "no other query has its E+"
 
 
 def _because(name: str, group: Group, mode: str) -> str:

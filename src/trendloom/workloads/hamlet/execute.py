@@ -1,4 +1,4 @@
-"""A group of queries over a chunk of joint events: every query's slots, as the engine gives them.
+"""A group of queries over a chunk of joint events: every member's slots, as the engine gives them.
 
 1. Each query's windows become runs; bursts are cut where any of them begins or ends.
 2. For every burst the optimizer names who shares it (`bursts`).
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Per query of the group: its runs, and a slot for each; and what sharing did."""
+    """Per member of the group: its runs, and a slot for each; and what sharing did."""
 
     runs: list[Runs]
     slots: list[Slots]
@@ -82,7 +82,7 @@ class Sharing:
         return {}
 
     def own_centres(self, number: int) -> dict[int, Centre]:
-        """By operand of a query's own scan."""
+        """By operand of the own scan of a member's query."""
         own = enumerate(self.joint.operands[number])
         return {mine: self.centres[joint] for mine, joint in own if joint in self.centres}
 
@@ -111,14 +111,14 @@ class Sharing:
         return [k for k, m in enumerate(self.group.members) if not m.part.adjacent]
 
     def setting(self, number: int, partition_types: Sequence[pa.DataType] = ()) -> Setting:
-        """A query of the group, as the engine runs it alone."""
+        """The query of a member, as the engine runs it alone."""
         types = self.joint.own_types(number, self.operand_types)
         return Setting(self.group.members[number].plan, types, partition_types, self.nanoseconds)
 
     def evaluate(
         self, chunk: Chunk, runs: Sequence[Runs] | None = None, *, fresh: int = 0
     ) -> Evaluated:
-        """All windows of the chunk, or the given runs of each query; both from nothing.
+        """All windows of the chunk, or the given runs of each member; both from nothing.
 
         Bursts before event `fresh` are not counted: they were, with windows before.
         """
@@ -132,12 +132,12 @@ class Sharing:
             metrics += self._fold(chunk, words, lot, wiring, found, slots, fresh)
         metrics += fold_pairs_of(self, chunk, words, found, slots)
         done = [one for one in slots if one is not None]
-        assert len(done) == len(found), "every query has slots"
+        assert len(done) == len(found), "every member has slots"
         metrics = replace(metrics, seconds=time.perf_counter() - started)
         return Evaluated(found, done, metrics)
 
     def runs(self, chunk: Chunk) -> list[Runs]:
-        """Per query all windows of the chunk. Queries with the same windows have the same runs."""
+        """Per member all windows of the chunk; those with the same windows have the same runs."""
         known: dict[Windows, Runs] = {}
         return [
             known[one] if one in known else known.setdefault(one, one.runs(chunk))

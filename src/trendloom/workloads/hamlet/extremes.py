@@ -1,4 +1,7 @@
-"""MIN and MAX of queries that share bursts: the least key of a burst is found once for all."""
+"""MIN and MAX of queries that share bursts: the least key of a burst is found once for all.
+
+So is the number of time points of a burst, which the longest trend grows by.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.engine.columns import order_keys
-from trendloom.kernels.burst_extremes import fold_extremes, least_of_pieces
+from trendloom.engine.inputs import length_steps
+from trendloom.kernels.burst_extremes import fold_extremes, least_of_pieces, points_of_pieces
 from trendloom.kernels.extreme import ABSENT
 
 if TYPE_CHECKING:
@@ -31,8 +35,10 @@ class Extremes:
     ) -> None:
         self._chunk, self._words, self._pieces = chunk, words, pieces
         self._wiring, self._joint = wiring, joint
+        self._order = np.ascontiguousarray(chunk.order)
         self._keys: dict[tuple[int, bool], Ints] = {}
-        self._least: dict[tuple[int, int, bool], tuple[NDArray[np.bool_], Ints]] = {}
+        self._points: dict[int, Ints] = {}
+        self._least: dict[tuple[int, int, bool], Ints] = {}
 
     def of(
         self, place: int, number: int, member: Member, first: Ints, last: Ints
@@ -42,16 +48,14 @@ class Extremes:
         out = np.full((len(first), len(lanes)), ABSENT, np.int64)
         if not lanes:
             return {}
-        operands = self._joint.operands[number]
         names = member.part.automaton.variables
-        wanted = []
-        for lane in lanes:
-            assert lane.operand is not None, "not of lengths"
-            assert lane.variable is not None, "not of lengths"
-            wanted.append((operands[lane.operand], lane.largest, names.index(lane.variable)))
+        grows = length_steps(lanes)
         feed = np.zeros((member.letters, len(lanes)), np.int64)
-        for k, (_, _, letter) in enumerate(wanted):
-            feed[letter, k] = 1
+        keys = np.full((len(lanes), len(self._words)), ABSENT, np.int64)
+        for k, lane in enumerate(lanes):
+            if lane.variable is not None:
+                feed[names.index(lane.variable), k] = 1
+                keys[k] = self._keys_of(self._operand(number, lane), largest=lane.largest)
         types, pieces = len(self._wiring.types), len(self._pieces.lo)
         uses = np.zeros(types, np.bool_)
         some = np.zeros((types, pieces), np.bool_)
@@ -63,16 +67,33 @@ class Extremes:
             if name not in member.intakes:
                 continue
             bit = self._joint.letters[number][member.part.bits[letter][0]]
-            for k, (operand, largest, mine) in enumerate(wanted):
-                some[kind], found = self._least_of(bit, operand, largest=largest)
-                if mine == letter:
-                    least[kind * len(lanes) + k] = found
-        keys = np.stack([self._keys_of(operand, largest=one) for operand, one, _ in wanted])
+            points = self._points_of(bit)
+            some[kind] = points > 0
+            for k, lane in enumerate(lanes):
+                row = least[kind * len(lanes) + k]
+                if lane.variable is None:
+                    all_of_them = lane.largest and member.intakes[name].own is not None
+                    row[:] = grows[k] * (points if all_of_them else 1)
+                elif feed[letter, k]:
+                    operand = self._operand(number, lane)
+                    row[:] = self._least_of(bit, operand, largest=lane.largest)
         fold_extremes(
-            self._wiring.net, place, self._words, np.ascontiguousarray(self._chunk.order),
-            self._pieces, first, last, keys, feed, uses, some, least, out,
+            self._wiring.net, place, self._words, self._order, self._pieces, first, last,
+            keys, feed, grows, uses, some, least, out,
         )  # fmt: skip
         return {lane: np.ascontiguousarray(out[:, k]) for k, lane in enumerate(lanes)}
+
+    def _operand(self, number: int, lane: Extremum) -> int:
+        """Of the joint scan."""
+        assert lane.operand is not None, "a variable's values are an operand's"
+        return self._joint.operands[number][lane.operand]
+
+    def _points_of(self, bit: int) -> Ints:
+        if bit not in self._points:
+            self._points[bit] = points_of_pieces(
+                self._words, bit, self._order, self._pieces.lo, self._pieces.hi
+            )
+        return self._points[bit]
 
     def _keys_of(self, operand: int, *, largest: bool) -> Ints:
         key = operand, largest
@@ -80,7 +101,7 @@ class Extremes:
             self._keys[key] = order_keys(self._chunk.operand(operand), largest=largest)
         return self._keys[key]
 
-    def _least_of(self, bit: int, operand: int, *, largest: bool) -> tuple[NDArray[np.bool_], Ints]:
+    def _least_of(self, bit: int, operand: int, *, largest: bool) -> Ints:
         key = bit, operand, largest
         if key not in self._least:
             keys = self._keys_of(operand, largest=largest)

@@ -1,9 +1,11 @@
-"""A query as a member of a workload: what a burst of one type does to its cells.
+"""A pattern as a member of a workload: what a burst of one type does to its cells.
 
 In the algebra of the engine an event adds `begins + Σ sources` to some cells. Where all targets of
 a letter have the same sources, and no source but one is a target itself, a burst of the letter
 changes nothing but those targets, and everything that it adds is a multiple of what the first event
 adds: the snapshot x of HAMLET's Table 3. That multiple is the same for all queries.
+
+A query is one member; with AND it is one for each side, and its result is put together from theirs.
 """
 
 from __future__ import annotations
@@ -48,9 +50,11 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A query that can share: one part, any-match, sums only."""
+    """A query that can share, or a side of its AND: any-match, no sets of events."""
 
     plan: Plan
+    side: int
+    """Which part of the plan it is."""
     folding: Folding
     steps: tuple[tuple[Step, ...], ...]
     """Per letter; none for negated ones."""
@@ -59,7 +63,7 @@ class Member:
 
     @property
     def part(self) -> Part:
-        return self.plan.parts[0]
+        return self.plan.parts[self.side]
 
     def type_of(self, letter: int) -> str:
         return self.plan.scan.letters[self.part.bits[letter][0]].type
@@ -87,17 +91,27 @@ class Member:
         return tuple(name for name, intake in self.intakes.items() if intake.own is not None)
 
 
-def member_of(plan: Plan) -> Member | str:
-    """The member, or why the query goes alone."""
+def members_of(plan: Plan) -> tuple[Member, ...] | str:
+    """A member for each part, or why the query goes alone."""
     reason = _refusal(plan)
     if reason is not None:
         return reason
-    part = plan.parts[0]
+    members: list[Member] = []
+    for side in range(len(plan.parts)):
+        member = _member(plan, side)
+        if isinstance(member, str):
+            return member
+        members.append(member)
+    return tuple(members)
+
+
+def _member(plan: Plan, side: int) -> Member | str:
+    part = plan.parts[side]
     folding = fold_guards(part.automaton, part.negated, plan.semantics, trailing=True)
     if folding is None:
         return "a guard that clearing cells cannot express"
     steps = tuple(_steps(folding, letter) for letter in range(len(part.bits)))
-    member = Member(plan, folding, steps, {})
+    member = Member(plan, side, folding, steps, {})
     types = [member.type_of(letter) for letter in range(member.letters)]
     for letter, name in enumerate(types):
         if types.count(name) == 1 and (intake := _intake(member, letter)) is not None:
@@ -121,7 +135,6 @@ def _refusal(plan: Plan) -> str | None:
     }
     checks = (
         (plan.semantics is not Semantics.ANY, f"{plan.semantics.value} instead of any-match"),
-        (len(plan.all_parts) > 1, "AND, which is several patterns"),
         (any(part.bindings for part in plan.parts), "an anchor, or grouping by a variable"),
         (
             plan.strategy not in (WindowStrategy.WHOLE, WindowStrategy.SLIDING),
@@ -129,11 +142,12 @@ def _refusal(plan: Plan) -> str | None:
         ),
         (not plan.exponential, "no Kleene pattern"),
         (
-            any(isinstance(lane, Extremum) and lane.operand is None for lane in lanes),
-            "MIN or MAX of lengths",
-        ),
-        (
-            any(isinstance(lane, Extremum) for lane in lanes) and bool(plan.parts[0].adjacent),
+            any(
+                isinstance(lane, Extremum) and lane.variable in (None, *part.automaton.variables)
+                for part in plan.parts
+                if part.adjacent
+                for lane in lanes
+            ),
             "MIN or MAX beside a condition between events",
         ),
         (

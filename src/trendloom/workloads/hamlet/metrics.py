@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Counts of one run, or of several added up."""
+    """Counts of one run, or of several added up. A side of AND counts as a query of its own."""
 
     bursts: int = 0
     """Bursts that two queries or more could share."""

@@ -240,7 +240,8 @@ class _Lot:
         self, number: int, rows: Ints, wiring: Wiring, k: int, out_m: Floats, out_e: Ints
     ) -> None:
         """Windows with too large counts, by the engine."""
-        evaluator = self.sharing.setting(number).evaluators()[0]
+        side = self.sharing.group.members[number].side
+        evaluator = self.sharing.setting(number).evaluators()[side]
         evaluator.centres.update(self.sharing.own_centres(number))
         own = self.sharing.joint.own_chunk(number, self.chunk)
         found = evaluator.evaluate(own, self.runs.pick(rows))

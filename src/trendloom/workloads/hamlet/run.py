@@ -26,10 +26,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.harvest import Harvest
     from trendloom.engine.setting import Setting
     from trendloom.engine.windows import Runs, Windows
     from trendloom.workloads.hamlet.execute import Sharing
+
+
+@dataclass
+class _Query:
+    """A query of the group, and what its parts have given so far."""
+
+    places: tuple[int, ...]
+    """Of its members in the group."""
+    setting: Setting
+    evaluators: list[Evaluator] = field(init=False)
+    harvests: list[Harvest] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.evaluators = self.setting.evaluators()
+        self.harvests = self.setting.harvests()
 
 
 @dataclass
@@ -40,8 +56,7 @@ class SharedRun:
     partition_types: Sequence[pa.DataType]
     metrics: Metrics = field(init=False, default_factory=Metrics)
 
-    _settings: list[Setting] = field(init=False)
-    _harvests: list[Harvest] = field(init=False)
+    _queries: list[_Query] = field(init=False)
     _groups: Groups = field(init=False)
     _waiting: list[pa.RecordBatch] = field(init=False, default_factory=list)
     _seen: int = field(init=False, default=0)
@@ -50,11 +65,12 @@ class SharedRun:
     """and of the last one whose burst was counted, in the last partition."""
 
     def __post_init__(self) -> None:
-        count = len(self.sharing.group.members)
-        self._settings = [self.sharing.setting(k, self.partition_types) for k in range(count)]
-        # A member has one part.
-        self._harvests = [setting.harvests()[0] for setting in self._settings]
-        self._groups = Groups(self._settings[0].plan.plain_groups, list(self.partition_types))
+        self._queries = [
+            _Query(places, self.sharing.setting(places[0], self.partition_types))
+            for places in self.sharing.group.sides
+        ]
+        plan = self._queries[0].setting.plan
+        self._groups = Groups(plan.plain_groups, list(self.partition_types))
 
     def push(self, batch: pa.RecordBatch) -> None:
         """Takes the next rows of the joint scan."""
@@ -74,16 +90,13 @@ class SharedRun:
         if self._waiting:
             chunk = make_chunk(join_batches(self._waiting), len(self.partition_types))
             self._evaluate(chunk, last=True)
-        tables = []
-        members = enumerate(zip(self._settings, self._harvests, strict=True))
-        for number, (setting, harvest) in members:
-            plan, evaluators = setting.plan, setting.evaluators()
-            evaluators[0].centres.update(self.sharing.own_centres(number))
-            rows = put_together(plan, part_rows(plan, evaluators, [harvest], {}, []))
-            tables.append(
-                result_table(plan, setting.windows, evaluators, [harvest], self._groups, rows)
-            )
-        return tables
+        return [self._table(query) for query in self._queries]
+
+    def _table(self, query: _Query) -> pa.Table:
+        setting, evaluators, harvests = query.setting, query.evaluators, query.harvests
+        evaluators[0].centres.update(self.sharing.own_centres(query.places[0]))
+        rows = put_together(setting.plan, part_rows(setting.plan, evaluators, harvests, {}, []))
+        return result_table(setting.plan, setting.windows, evaluators, harvests, self._groups, rows)
 
     def _evaluate(self, chunk: Chunk, *, last: bool) -> None:
         partitions = self._groups.number(chunk)
@@ -106,10 +119,15 @@ class SharedRun:
         evaluated = self.sharing.evaluate(chunk, complete, fresh=fresh)
         self._told(chunk, complete, continues=partitions.continues)
         self.metrics += evaluated.metrics
-        for harvest, runs, slots in zip(
-            self._harvests, evaluated.runs, evaluated.slots, strict=True
-        ):
-            harvest.add(slots.with_trends(), partitions.group[runs.partition], runs.window)
+        for query in self._queries:
+            runs = evaluated.runs[query.places[0]]
+            slots = [evaluated.slots[place] for place in query.places]
+            if query.setting.plan.overlap is not None:
+                # Trends of both sides are no pattern of the query: the engine counts them.
+                own = self.sharing.joint.own_chunk(query.places[0], chunk)
+                slots.append(query.evaluators[-1].evaluate(own, runs))
+            for harvest, one in zip(query.harvests, slots, strict=True):
+                harvest.add(one.with_trends(), partitions.group[runs.partition], runs.window)
 
     def _fresh(self, chunk: Chunk) -> int:
         """The first event that is in no window of those before."""

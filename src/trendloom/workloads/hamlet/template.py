@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import TimeWindow
 from trendloom.pattern.automaton import START
 from trendloom.workloads.hamlet.joint import MAX_LETTERS, Joint
-from trendloom.workloads.hamlet.member import Member, member_of
+from trendloom.workloads.hamlet.member import Member, members_of
 from trendloom.workloads.scan import letter_key, letters_of
 
 if TYPE_CHECKING:
@@ -58,11 +59,19 @@ class Group:
 
     queries: tuple[int, ...]
     members: tuple[Member, ...]
+    """Of one query after the other."""
     partition: tuple[str, ...]
     pane: int | None
     """In nanoseconds; None without windows."""
     kleene: tuple[SharedKleene, ...]
     transitions: tuple[Transition, ...]
+
+    @property
+    def sides(self) -> tuple[tuple[int, ...], ...]:
+        """Per query the places of its members: one, or with AND one for each side."""
+        starts = [place for place, member in enumerate(self.members) if member.side == 0]
+        bounds = pairwise([*starts, len(self.members)])
+        return tuple(tuple(range(*bound)) for bound in bounds)
 
     @property
     def joint(self) -> Joint:
@@ -83,31 +92,31 @@ def merge(plans: Sequence[Plan]) -> Template:
     alone: list[Alone] = []
     lots: list[list[tuple[int, Member]]] = []
     for number, plan in enumerate(plans):
-        member = member_of(plan)
-        if isinstance(member, str):
-            alone.append(Alone(number, member))
+        members = members_of(plan)
+        if isinstance(members, str):
+            alone.append(Alone(number, members))
             continue
-        lot = next((lot for lot in lots if _fits(lot, member)), None)
+        lot = next((lot for lot in lots if _fits(lot, plan)), None)
         if lot is None:
-            lots.append([(number, member)])
-        else:
-            lot.append((number, member))
+            lot = []
+            lots.append(lot)
+        lot += [(number, member) for member in members]
     groups = []
     for lot in lots:
         shared = {number for one in _group(lot).kleene for number in one.queries}
         if shared:
             groups.append(_group([one for one in lot if one[0] in shared]))
         reason = "no other query has its E+"
-        alone += [Alone(number, reason) for number, _ in lot if number not in shared]
+        alone += [Alone(number, reason) for number in _numbers(lot) if number not in shared]
     return Template(tuple(plans), tuple(groups), tuple(sorted(alone, key=lambda a: a.query)))
 
 
-def _fits(lot: list[tuple[int, Member]], member: Member) -> bool:
+def _fits(lot: list[tuple[int, Member]], plan: Plan) -> bool:
     first = lot[0][1].plan
-    if (first.scan.partition, first.group_by) != (member.plan.scan.partition, member.plan.group_by):
+    if (first.scan.partition, first.group_by) != (plan.scan.partition, plan.group_by):
         return False
     plans = [one.plan for _, one in lot]
-    return len(letters_of([*plans, member.plan])) <= MAX_LETTERS
+    return len(letters_of([*plans, plan])) <= MAX_LETTERS
 
 
 def _group(lot: list[tuple[int, Member]]) -> Group:
@@ -120,22 +129,27 @@ def _group(lot: list[tuple[int, Member]]) -> Group:
             transitions.setdefault((source, target), {})[number] = None
     members = tuple(member for _, member in lot)
     return Group(
-        tuple(number for number, _ in lot),
+        _numbers(lot),
         members,
         members[0].plan.scan.partition,
         _pane(members),
         tuple(
-            SharedKleene(name, adjacent, tuple(n for n, _ in users), _conditions(name, users))
+            SharedKleene(name, adjacent, _numbers(users), _conditions(name, users))
             for (name, adjacent), users in kleene.items()
-            if len(users) > 1
+            if len(_numbers(users)) > 1
         ),
         tuple(Transition(*types, tuple(queries)) for types, queries in transitions.items()),
     )
 
 
+def _numbers(some: list[tuple[int, Member]]) -> tuple[int, ...]:
+    """Queries, each once, though several sides of it may be here."""
+    return tuple(dict.fromkeys(number for number, _ in some))
+
+
 def _steps(member: Member) -> list[tuple[str | None, str]]:
     automaton, found = member.part.automaton, []
-    for arrow in member.plan.parts[0].automaton.arrows:
+    for arrow in automaton.arrows:
         source = None
         if arrow.source != START:
             source = member.type_of(automaton.states[arrow.source].variable)
@@ -146,11 +160,12 @@ def _steps(member: Member) -> list[tuple[str | None, str]]:
 def _conditions(
     name: str, users: list[tuple[int, Member]]
 ) -> tuple[tuple[str | None, tuple[int, ...]], ...]:
-    found: dict[str | None, list[int]] = {}
+    found: dict[str | None, list[tuple[int, Member]]] = {}
     for number, member in users:
         bit = member.part.bits[member.intakes[name].letter][0]
-        found.setdefault(letter_key(member.plan.scan.letters[bit])[1], []).append(number)
-    return tuple((words, tuple(queries)) for words, queries in found.items())
+        words = letter_key(member.plan.scan.letters[bit])[1]
+        found.setdefault(words, []).append((number, member))
+    return tuple((words, _numbers(some)) for words, some in found.items())
 
 
 def _pane(members: Sequence[Member]) -> int | None:
