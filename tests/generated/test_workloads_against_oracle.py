@@ -120,7 +120,7 @@ def test_maps_of_panes_of_merged_automata(
 
     overlapping = ("change", "time", "count")
 
-    @examples(40)
+    @examples(100)
     @given(workloads(semantics=(semantics,), max_queries=4, common_windows=overlapping, **FOLD))
     def check(case: WorkloadCase) -> None:
         compare(case, "always")
