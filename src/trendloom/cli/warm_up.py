@@ -62,7 +62,7 @@ EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
 ]
-BURSTS = [{"time": t, "type": "BCAAAAAA"[t % 8], "x": t % 2} for t in range(40)]
+BURSTS = [{"time": t, "type": "BC"[t % 16] if t % 16 < 2 else "A", "x": t % 2} for t in range(48)]
 MANY_EVENTS = [{"time": t, "type": "AB"[t % 2], "x": t % 2} for t in range(400)]
 
 

@@ -128,6 +128,19 @@ def test_by_hand(within: int, slide: int) -> None:
     assert (len(wanted) > 2) is (within < 40)
 
 
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+def test_no_window_is_full_yet(semantics: str) -> None:
+    """Under conditions between events, too."""
+    text = f"RETURN COUNT(*) AS n PATTERN A+ SEMANTICS {semantics} WHERE A.x < NEXT(A).x"
+    scan = scanned(f"{text} WITHIN 3 EVENTS SLIDE 3 EVENTS", stream("a1:x=1 a2:x=2 a3:x=3 a4:x=4"))
+    live = scan.live()
+    assert live.advance(scan.table.slice(0, 2), None).matches == 0
+    assert live.advance(None, 3 * scan.second).matches == 0
+    assert live.advance(scan.table.slice(2), None).matches == 0
+    (row,) = scan.rows(live.advance(None, 9 * scan.second).rows)
+    assert (row["window_end"], row["n"]) == (3, 7 if semantics == "any" else 6)
+
+
 def test_a_window_has_its_row_when_it_is_full_and_no_sooner() -> None:
     scan = scanned(PLAIN.format(2, 2), stream("a1:k=u,x=1 a2:k=u,x=2 a3:k=u,x=3 a9:k=u,x=4"))
     live = scan.live()

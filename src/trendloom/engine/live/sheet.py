@@ -47,6 +47,8 @@ class Sheet:
 
     def add_runs(self, chunk: Chunk, runs: Runs, partitions: Partitions) -> None:
         """Complete runs, from nothing."""
+        if not len(runs):
+            return
         for k, (evaluator, harvest) in enumerate(zip(self.evaluators, self.harvests, strict=True)):
             slots = evaluator.evaluate(chunk, runs).with_trends()
             harvest.add(slots, partitions.group[runs.partition], runs.window)
