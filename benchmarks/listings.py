@@ -13,6 +13,7 @@ from trendloom.cet.detection import depth_first, keep, stitched
 from trendloom.cet.feed import Feed
 from trendloom.cet.graphs import graphs_of
 from trendloom.cet.listing import Listing
+from trendloom.cet.stretches import Stretching
 from trendloom.cet.wanted import Wanted
 from trendloom.engine.windows import Windows
 from trendloom.hosts.local.beginning import begin_scan
@@ -70,10 +71,11 @@ class Scanned:
         windows = Windows.of(self.plan, self.nanoseconds)
         feed = Feed(windows, len(self.plan.scan.partition))
         given = [feed.push(batch) for batch in self.batches]
+        stretching = Stretching(share)
         for chunk, runs in filter(None, [*given, feed.finish()]):
             yield from graphs_of(
                 self.plan.parts[0], self.plan.semantics, chunk, runs,
-                complete=True, memory=memory, share=share,
+                complete=True, memory=memory, stretching=stretching,
             )  # fmt: skip
 
     def keeping(self, *, memory: int) -> float:

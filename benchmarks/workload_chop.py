@@ -180,7 +180,7 @@ def _aggregate(queries: int, events: int) -> None:
     for at in range(0, events, BATCH):
         mask = np.left_shift(1, rng.integers(0, letters, BATCH)).astype(np.uint16)
         run.push(pa.record_batch({"time": np.arange(at, at + BATCH), "mask": mask}))
-    run.tables()
+    run.finish()
 
 
 def _memory(size: Size) -> list[Figure]:

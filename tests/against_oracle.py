@@ -21,6 +21,7 @@ from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
     from trendloom.language.nodes import Query
+    from trendloom.plan.plan import Plan
     from trendloom.testing.strategies import Case
 
 TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
@@ -38,13 +39,24 @@ def examples(count: int) -> Any:
     )
 
 
+def plan_of(asked: Query) -> Plan | None:
+    """None if its automaton is too large: some drawn patterns are repetitions of repetitions."""
+    try:
+        return query(asked).plan
+    except LimitError:
+        return None
+
+
 def is_folded(asked: Query) -> bool:
     """Whether all parts take the fast path, but for what sets of events need."""
-    try:
-        plan = query(asked).plan
-    except LimitError:
-        return False
-    return all(plan.folding(part) is not None for part in plan.all_parts)
+    plan = plan_of(asked)
+    return plan is not None and all(plan.folding(part) is not None for part in plan.all_parts)
+
+
+def is_bound(asked: Query) -> bool:
+    """Whether a part has runs by the values of a variable."""
+    plan = plan_of(asked)
+    return plan is not None and any(part.bindings for part in plan.parts)
 
 
 def compare(case: Case, **options: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from trendloom.api import query
+from against_oracle import plan_of
 from trendloom.plan.lookups import are_paired, lookups
 from trendloom.testing.predicates import condition, local
 from trendloom.testing.strategies import patterns, queries
@@ -69,12 +69,14 @@ def looked_up(
 
 def is_looked_up(asked: Query) -> bool:
     """Not bound by GROUP-BY V.attr, and a condition is left after LENGTH has cut steps off."""
-    plan = query(asked).plan
-    return all(lookups(part, plan.semantics) is not None for part in plan.parts)
+    plan = plan_of(asked)
+    return plan is not None and all(
+        lookups(part, plan.semantics) is not None for part in plan.parts
+    )
 
 
 def is_paired(asked: Query) -> bool:
     """Looked up, and by two comparisons on one step."""
-    plan = query(asked).plan
-    found = [lookups(part, plan.semantics) for part in plan.parts]
+    plan = plan_of(asked)
+    found = [None] if plan is None else [lookups(part, plan.semantics) for part in plan.parts]
     return None not in found and any(one is not None and are_paired(one) for one in found)

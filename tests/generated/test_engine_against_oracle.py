@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
-from trendloom.api import query
+from against_oracle import EACH, compare, compare_in_batches, examples, is_bound, is_folded
 from trendloom.engine import evaluate
 from trendloom.engine.evaluate import Evaluator
+from trendloom.engine.searching import Search
 from trendloom.kernels.lattice import fold_extremes
 from trendloom.language import Semantics, to_text
 from trendloom.language.nodes import Function
@@ -57,7 +57,7 @@ def test_extremes_at_type_grain(semantics: Semantics, monkeypatch: pytest.Monkey
         pytest.fail("routed")
 
     monkeypatch.setattr(evaluate, "fold_extremes", noted)
-    monkeypatch.setattr(Evaluator, "_route", refused)
+    monkeypatch.setattr(Search, "_route", refused)
     asked = queries(semantics=(semantics,), functions=EXTREMES, **FOLD).filter(is_folded)
 
     @examples(150)
@@ -134,13 +134,7 @@ def test_bound_variables(semantics: Semantics) -> None:
     """Anchored predicates and GROUP-BY V.attr: one run per value."""
 
     @examples(80)
-    @given(
-        cases(
-            query=queries(semantics=(semantics,), allow_adjacent=False).filter(
-                lambda asked: any(part.bindings for part in query(asked).plan.parts)
-            )
-        )
-    )
+    @given(cases(query=queries(semantics=(semantics,), allow_adjacent=False).filter(is_bound)))
     def check(case: Case) -> None:
         compare(case)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
 from trendloom.api import query
-from trendloom.engine.evaluate import Evaluator
+from trendloom.engine.searching import Search
 from trendloom.testing.strategies import Case, cases, patterns, queries
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_every_window(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> 
     def never(*_: object) -> None:
         raise AssertionError("routed")
 
-    monkeypatch.setattr(Evaluator, "_route", never)
+    monkeypatch.setattr(Search, "_route", never)
 
     @examples(150)
     @given(cases(query=guarded(semantics)))

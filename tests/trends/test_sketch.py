@@ -113,7 +113,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "graphlet 2: 2 paths" in target.read_text()
     assert "exists" in call(*picture).stderr
     assert "Wrote" in call(*picture, "--overwrite").stderr
-    assert "one of .svg, .png, .html" in call("--picture", "graph.txt").stderr
+    assert "end it in .svg, .png, .html" in call("--picture", "graph.txt").stderr
     assert "add --picture" in call("--graphlets", "2").stderr
     without = CliRunner().invoke(app, ["explain", "-q", "PATTERN A+", *picture])
     assert "add --input" in without.stderr

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from trendloom.cet.stretches import Stretching
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.windows import Runs
     from trendloom.language.nodes import Semantics
@@ -44,12 +45,12 @@ def graphs_of(
     *,
     complete: bool,
     memory: int,
-    share: bool = True,
+    stretching: Stretching,
 ) -> Iterator[Graph]:
     """The graphs of the runs that hold a trend, in order; anchored conditions make several per run.
 
     Of complete trends only, or of all. Building one may take up to `memory` bytes. Windows that
-    overlap `share` the search for predecessors where they can.
+    overlap share the search for predecessors where they can, and where it fits (`stretching`).
     """
     masks = chunk.mask.astype(np.uint64)
     program = compile_program(part, semantics)
@@ -57,7 +58,7 @@ def graphs_of(
     if complete and is_plain(part):
         found = predecessors(part, semantics)
         searcher = Searcher(found, program, predicates, chunk.order, masks, memory)
-        yield from graphs_of_stretches(part, searcher, chunk, runs, share=share)
+        yield from graphs_of_stretches(part, searcher, chunk, runs, stretching)
         return
     work = spread(part, chunk, runs, masks)
     variable_of = np.array([state.variable for state in part.automaton.states], np.int64)

@@ -21,6 +21,7 @@ from trendloom.cet.happened import Happened
 from trendloom.cet.rows import Sheet, schema_of
 from trendloom.cet.sample import sample_paths
 from trendloom.cet.sketch import most_trends, sketch
+from trendloom.cet.stretches import Stretching
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.windows import Windows
 
@@ -56,7 +57,10 @@ class Listing:
     _passed: int = field(init=False, default=0)
     """Trends that came by, listed or skipped: the number of the next one."""
 
+    _stretching: Stretching = field(init=False)
+
     def __post_init__(self) -> None:
+        self._stretching = Stretching(self.wanted.share)
         self.schema = schema_of(
             self.plan.scan.partition,
             self.partition_types,
@@ -165,7 +169,7 @@ class Listing:
         complete = not wanted.every and wanted.algorithm != "baseline"
         for graph in graphs_of(
             self.plan.parts[0], self.plan.semantics, chunk, runs,
-            complete=complete, memory=wanted.memory, share=wanted.share,
+            complete=complete, memory=wanted.memory, stretching=self._stretching,
         ):  # fmt: skip
             self.happened.add_graph(graph)
             yield graph

@@ -8,6 +8,7 @@ one variable a window's edges could be others.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -51,6 +52,13 @@ class Steps(NamedTuple):
     state: Ints
     pred_start: Ints
     pred: Ints
+
+
+@dataclass
+class Stretching:
+    """Whether windows that overlap share a search: until a stretch of them does not fit."""
+
+    share: bool = True
 
 
 class Searcher(NamedTuple):
@@ -132,7 +140,7 @@ class Searcher(NamedTuple):
 
 
 def graphs_of_stretches(
-    part: Part, searcher: Searcher, chunk: Chunk, runs: Runs, *, share: bool
+    part: Part, searcher: Searcher, chunk: Chunk, runs: Runs, stretching: Stretching
 ) -> Iterator[Graph]:
     """The graphs of the runs that hold a complete trend, in order."""
     states = part.automaton.states
@@ -142,7 +150,7 @@ def graphs_of_stretches(
     ends_in = (searcher.program.final >= 0).astype(np.uint8)
     k = 0
     while k < len(runs):
-        behind = _stretch(searcher, runs, k) if share else k + 1
+        behind = _stretch(searcher, runs, k) if stretching.share else k + 1
         steps = None
         if behind > k + 1:
             # Steps that are shared stay while a window's paths are kept: a fourth of the memory.
@@ -150,7 +158,7 @@ def graphs_of_stretches(
             try:
                 steps = lesser.steps(int(runs.lo[k]), int(runs.hi[behind - 1]))
             except LimitError:
-                share, behind = False, k + 1
+                stretching.share, behind = False, k + 1
         if steps is None:
             steps = searcher.steps(int(runs.lo[k]), int(runs.hi[k]))
         whole = bool(starts_in.all() and ends_in.all())

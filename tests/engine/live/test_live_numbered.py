@@ -11,18 +11,19 @@ from hypothesis import strategies as st
 from live_streams import END, Arrival, Scanned, arrivals, play, rested, scanned, scanned_case
 from test_live_against_oracle import compare_updates
 
-from against_oracle import EACH, examples
+from against_oracle import EACH, examples, plan_of
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Mode
 from trendloom.engine.live.numbered import Numbered
 from trendloom.language import Semantics, to_text
 from trendloom.plan.distribution import stream_keeps
-from trendloom.plan.planner import plan
 from trendloom.testing import same_rows, stream
 from trendloom.testing.strategies import Case, cases, patterns, queries
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from trendloom.language.nodes import Query
 
 PLAIN = (
     "RETURN k, COUNT(*) AS n, SUM(A.x) AS s PATTERN A+ GROUP-BY k WITHIN {} EVENTS SLIDE {} EVENTS"
@@ -31,7 +32,12 @@ PLAIN = (
 
 def asked(semantics: Semantics, **more: Any) -> st.SearchStrategy[Any]:
     drawn = queries(semantics=(semantics,), window_kinds=("count",), **more)
-    return drawn.filter(lambda query: stream_keeps(plan(query)) is not None)
+    return drawn.filter(_is_streamed)
+
+
+def _is_streamed(query: Query) -> bool:
+    plan = plan_of(query)
+    return plan is not None and stream_keeps(plan) is not None
 
 
 def full(scan: Scanned, rows: list[dict[str, Any]], table: pa.Table) -> list[dict[str, Any]]:
