@@ -36,6 +36,18 @@ streams: st.SearchStrategy[Stream] = (
     .map(lambda drawn: stream(drawn, SCHEMA))
 )
 
+NUMBERS = [
+    lambda term: on.Call("ABS", (term,)),
+    lambda term: on.Call("ROUND", (term,)),
+    lambda term: on.Call("ROUND", (term, on.Literally(1))),
+    lambda term: on.Call("COALESCE", (term, on.Literally(1))),
+]
+WORDS = [
+    lambda term: on.Call("UPPER", (term,)),
+    lambda term: on.Call("LOWER", (term,)),
+    lambda term: on.Call("COALESCE", (term, on.Literally("a"))),
+]
+
 
 def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object:
     name = draw(st.sampled_from(sorted(attributes)))
@@ -45,11 +57,17 @@ def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object
     if attributes[name] == {NUMBER}:
         value: object = draw(st.integers(0, 3))
         if draw(st.booleans()):
-            term = on.Arithmetic(draw(st.sampled_from("+-*/")), term, on.Literally(2))
+            term = on.Arithmetic(draw(st.sampled_from("+-*/%")), term, on.Literally(2))
+        if draw(st.booleans()):
+            term = draw(st.sampled_from(NUMBERS))(on.Arithmetic("-", term, on.Literally(1.5)))
     else:
         value = draw(st.sampled_from(["a", "b", "A"]))
+        if draw(st.booleans()):
+            term = draw(st.sampled_from(WORDS))(term)
     sign = draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="]))
     made: on.Condition = on.Comparison(sign, term, on.Literally(value))
+    if isinstance(value, str) and draw(st.booleans()):
+        made = on.Like(term, on.Literally(draw(st.sampled_from(["a", "_", "%B", "a%", ""]))))
     match draw(st.integers(0, 5)):
         case 0:
             made = on.Not(made)

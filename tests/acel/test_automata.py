@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from acel.formulas import SCHEMA, formulas, streams
+from against_oracle import examples
 from trendloom.acel import (
     Event,
     Formula,
@@ -27,7 +28,7 @@ from trendloom.errors import LimitError
 
 
 @given(formulas(), st.lists(streams, min_size=4, max_size=4))
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(1000)
 def test_the_automaton_is_the_definition(formula: Formula, several: list[Stream]) -> None:
     automaton = compile_formula(formula, SCHEMA)
     for over in several:
@@ -67,7 +68,7 @@ automata = st.builds(
 
 
 @given(automata, streams)
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(200)
 def test_registers_can_do_what_marks_do(automaton: Cea, over: Stream) -> None:
     assert evaluate(with_registers(automaton, SCHEMA), over) == run_cea(automaton, over)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trendloom as tl
@@ -23,6 +23,7 @@ from acel.test_matching import (
     spans,
     timed,
 )
+from against_oracle import examples
 from trendloom.acel import parse
 from trendloom.acel.explain import explain
 from trendloom.acel.matching import Matching
@@ -52,6 +53,8 @@ COMPUTED = [
     "PROJECT[Y, B](AGG[Y(m = MAX(A.x))](A+ ; B) OR AGG[Y(m = MIN(A.x))](A ; B))",
     "PROJECT[Y(m)](PROJECT[Y](AGG[Y(m = MAX(A.x), n = COUNT(A.x))](A+ ; B)))",
     "PROJECT[C(w, x)](AGG[Y(m = MAX(A.x))](A+ ; C) FILTER Y[m > 1])",
+    "PROJECT[A, B](AGG[Y(p = MAX(A.x), q = MAX(B.x))](A ; B) FILTER Y[ABS(q - p * 2) < 1.5])",
+    "PROJECT[A](AGG[Y(n = COUNT(A.x), q = MAX(A.x))](A:+) FILTER Y[COALESCE(q, 2) + ABS(-n) > 3])",
     "AGG[Z(t = SUM(Y.s))](PROJECT[Y](AGG[Y(s = SUM(A.x))](A+)))",
 ]
 WIDE = st.sampled_from([None, 1.0, 0.1, 2.0**53 + 2, 1e17, -1e17, 1e-30, 1e300, -0.0, 3e-320])
@@ -70,14 +73,14 @@ def doubled(drawn: list[Row]) -> list[Row]:
 
 
 @given(st.sampled_from(COMPUTED), rows, spans, st.integers(1, 9))
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(250)
 def test_runs_that_hold_numbers(text: str, drawn: list[Row], span: Span, size: int) -> None:
     found, defined = evaluated(text, doubled(timed(drawn)), span, size)
     assert found == defined
 
 
 @given(st.sampled_from(COMPUTED[:6]), rows, st.lists(WIDE, min_size=9, max_size=9), spans)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150)
 def test_numbers_that_lose_digits_go_on_in_python(
     text: str, drawn: list[Row], wide: list[float | None], span: Span
 ) -> None:
@@ -105,6 +108,8 @@ def test_a_kernel_holds_them(text: str) -> None:
         "AGG[Y(s = SUM(A.x))](A)+",  # new events before the end
         "PROJECT[Y](AGG[Y(s = SUM(A.x))](A ; A)) AND PROJECT[Y](AGG[Y(s = SUM(A.x))](A+))",
         "PROJECT[B](AGG[Y(s = SUM(A.x))](A+) FILTER Y[s > 9007199254740993] : B)",
+        "PROJECT[B](AGG[Y(s = SUM(A.x))](A+) FILTER Y[s % 2 = 1] : B)",
+        "PROJECT[B](AGG[Y(s = SUM(A.x))](A+) FILTER Y[ROUND(s) = 1] : B)",
     ],
 )
 def test_what_runs_in_python(text: str) -> None:
@@ -122,7 +127,7 @@ WHOLE = [0, 1, -1, 3, 2**31, 2**53 + 1, -(2**53) - 1, 2**62 - 1]
 
 
 @given(st.lists(st.sampled_from(WHOLE), min_size=2, max_size=7), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_whole_numbers_are_exact(drawn: list[int], large: bool) -> None:
     if large:
         drawn = [*drawn, 2**63 - 1]
@@ -176,7 +181,7 @@ def computed(code: Sequence[tuple[int, int]], values: Sequence[float]) -> tuple[
 
 
 @given(st.lists(doubles, min_size=1, max_size=12))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_sums_and_averages_are_exact_or_said_to_be_lost(values: list[float]) -> None:
     code = [(exact.VALUE, 0)]
     for k in range(1, len(values)):
@@ -190,7 +195,7 @@ def test_sums_and_averages_are_exact_or_said_to_be_lost(values: list[float]) -> 
 
 
 @given(doubles, doubles)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_products_are_exact_or_said_to_be_lost(one: float, other: float) -> None:
     code = [(exact.VALUE, 0), (exact.VALUE, 1), (exact.TIMES, 0)]
     made, lost = computed(code, [one, other])

@@ -13,6 +13,7 @@ from trendloom.acel import (
     stream,
 )
 from trendloom.acel.events import NUMBER, Value
+from trendloom.acel.functions import called, like, remainder
 from trendloom.errors import InputError, NumberError, TrendloomError
 
 
@@ -214,3 +215,58 @@ def test_numbers_beyond_a_double_are_refused() -> None:
 def test_truth_and_one_are_different() -> None:
     one, truth = Event(0, (("x", 1),)), Event(0, (("x", True),))
     assert ComplexEvent.of(0, 0, [("X", one)]) != ComplexEvent.of(0, 0, [("X", truth)])
+
+
+@pytest.mark.parametrize(
+    ("call", "values", "expected"),
+    [
+        ("ABS", [-2], 2),
+        ("ABS", ["a"], None),
+        ("ABS", [True], None),
+        ("ROUND", [2.5], 3.0),
+        ("ROUND", [-2.5], -3.0),
+        ("ROUND", [0.49999999999999994], 0.0),
+        ("ROUND", [1.25, 1], 1.3),
+        ("ROUND", [15, -1], 20),
+        ("ROUND", [-15, -1], -20),
+        ("ROUND", [15, 2], 15),
+        ("ROUND", [1e300, 20], 1e300),
+        ("ROUND", [1.5, 400], 1.5),
+        ("ROUND", [1.5, -400], 0.0),
+        ("ROUND", [1.5, None], None),
+        ("UPPER", ["aB"], "AB"),
+        ("LOWER", ["aB"], "ab"),
+        ("LOWER", [None], None),
+        ("COALESCE", [None, "x", "y"], "x"),
+        ("COALESCE", [None, None], None),
+    ],
+)
+def test_functions(call: str, values: list[Value], expected: Value) -> None:
+    found = called(call, values)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [(7, 3, 1), (-7, 3, -1), (7, -3, 1), (7, 0, None), (7.5, 2, 1.5), (-7.5, 2, -1.5), (0, 3, 0)],
+)
+def test_remainders(left: float, right: float, expected: float | None) -> None:
+    assert remainder(left, right) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern", "expected"),
+    [
+        ("abc", "a%", True),
+        ("abc", "a_", False),
+        ("a.c", "a.c", True),
+        ("abc", "a.c", False),
+        ("a\nc", "%", True),
+        ("", "%", True),
+        ("", "_", False),
+        (None, "%", None),
+        ("a", None, None),
+    ],
+)
+def test_likeness(value: Value, pattern: Value, expected: bool | None) -> None:
+    assert like(value, pattern) is expected

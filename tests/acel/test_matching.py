@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trendloom as tl
 from acel.formulas import SCHEMA, formulas, numbers
+from against_oracle import examples
 from trendloom.acel import Formula, denote, parse, stream, to_text
 from trendloom.acel.check import check
 from trendloom.acel.events import NUMBER, TEXT, TYPE, Event
@@ -147,7 +148,7 @@ def as_doubles(drawn: list[Row]) -> list[Row]:
 
 
 @given(formulas(4), rows, spans, st.integers(1, 9))
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(200)
 def test_every_search_is_the_definition(
     formula: Formula, drawn: list[Row], span: Span, size: int
 ) -> None:
@@ -174,7 +175,7 @@ COLUMNS = pa.schema(
 
 
 @given(formulas(4), rows, st.sampled_from([None, "4 s"]))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(30)
 def test_the_local_host_evaluates_conditions_on_columns(
     formula: Formula, drawn: list[Row], within: str | None
 ) -> None:
@@ -282,7 +283,7 @@ def folded(draw: st.DrawFn) -> Formula:
 
 
 @given(folded(), rows, spans, st.integers(1, 9))
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(100)
 def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, size: int) -> None:
     drawn = as_doubles(timed(drawn))
     plan = planned(formula, counted=span.counted)
@@ -346,7 +347,7 @@ ORDERED = [
 
 
 @given(st.sampled_from(ORDERED), st.booleans(), rows, spans, st.integers(1, 9))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150)
 def test_runs_that_compare_neighbours(
     text: str, totals: bool, drawn: list[Row], span: Span, size: int
 ) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from acel.formulas import SCHEMA, formulas
+from against_oracle import examples
 from trendloom.acel import Formula, check, compile_formula, denote, parse, stream, to_text
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
@@ -41,6 +42,14 @@ A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
             "AGG[Y(b = sum(A.x), c = MAX(A.x))](A)",
             n.Aggregation(A, "Y", (n.Assign("b", "SUM", "A", "x"), n.Assign("c", "MAX", "A", "x"))),
         ),
+        (
+            "A FILTER A[upper(w) not like '_%']",
+            n.Filter(
+                A,
+                "A",
+                on.Not(on.Like(on.Call("UPPER", (on.Attribute("w"),)), on.Literally("_%"))),
+            ),
+        ),
         ("A FILTER A[increasing(x)]", n.Filter(A, "A", on.BagCondition("increasing", "x"))),
         (
             "A FILTER A[x + 1 * 2 >= -3 /* why */]",
@@ -66,7 +75,7 @@ def test_it_reads(text: str, formula: Formula) -> None:
 
 
 @given(formulas())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_is_printed_parses_back(formula: Formula) -> None:
     text = to_text(formula)
     assert parse(text, SCHEMA) == formula
@@ -82,6 +91,9 @@ def test_what_is_printed_parses_back(formula: Formula) -> None:
         "A FILTER A[NOT NOT x = 1]",
         'A AS "two words" FILTER "two words"["same" = TRUE]',
         "A FILTER A[-x < -(-1)]",
+        "A FILTER A[w NOT LIKE 'a%' AND NOT (LOWER(w) LIKE '_' OR abs = 1)]",
+        "A FILTER A[ROUND(ABS(x - 1) % 2, -1) = COALESCE(x, -x, 2)]",
+        'A AS "like" FILTER "like"[x % (x % 2) * 3 < 1]',
     ],
 )
 def test_canonical_text_stays_as_it_is(text: str) -> None:
@@ -158,6 +170,15 @@ REFUSED = [
         "A FILTER A[TRUE < FALSE]",
         "A truth value is neither less nor more than another (line 1, column 12)\n",
     ),
+    ("A FILTER A[x LIKE 'a%']", "A number is not like a text (line 1, column 12)\n"),
+    ("A FILTER A[UPPER(x) = 'A']", "UPPER cannot be applied to a number (line 1, column 12)\n"),
+    ("A FILTER A[ABS(w) = 1]", "ABS cannot be applied to a text (line 1, column 12)\n"),
+    ("A FILTER A[COALESCE(w, x) = 1]", "COALESCE gives either a number or a text (line 1"),
+    ("A FILTER A[COALESCE(w, 'a') = 1]", "A text is compared with a number (line 1, column 12)\n"),
+    ("A FILTER A[ABS(x, 1) = 1]", "ABS cannot be applied to this (line 1, column 12)\n"),
+    ("A FILTER A[ROUND(x, x) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
+    ("A FILTER A[ROUND(x, 0.5) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
+    ("A FILTER A[x LIKE]", "']' cannot stand here (line 1, column 18)\n"),
     ("A FILTER A[y > 1]", "No event of 'A' has an attribute 'y' (line 1, column 12)\n"),
     ("B FILTER B[same(w)]", "No event of 'B' has an attribute 'w' (line 1, column 12)\n"),
     ("PROJECT[A(y)](A)", "No event of 'A' has an attribute 'y' (line 1, column 9)\n"),

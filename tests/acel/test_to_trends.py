@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trendloom as tl
 from acel.formulas import SCHEMA
+from against_oracle import examples
 from trendloom.acel import Formula, denote, nodes, parse, stream, to_text
 from trendloom.acel import conditions as on
 from trendloom.acel.to_trends import to_query
@@ -51,12 +52,7 @@ events = st.lists(
 
 
 @given(formulas, events)
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-)
+@examples(150)
 def test_the_engine_counts_complex_events(
     formula: Formula, drawn: list[tuple[str, int | None]]
 ) -> None:

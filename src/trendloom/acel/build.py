@@ -113,6 +113,12 @@ class Builder(Transformer[Token, Any]):
     def is_not_null(self, meta: Meta, children: list[Any]) -> conditions.Not:
         return conditions.Not(conditions.IsNull(children[0], _place(meta)), _place(meta))
 
+    like = partialmethod(_pair, node=conditions.Like)
+
+    def not_like(self, meta: Meta, children: list[Any]) -> conditions.Not:
+        left, _, right = children
+        return conditions.Not(conditions.Like(left, right, _place(meta)), _place(meta))
+
     def comparison(self, meta: Meta, children: list[Any]) -> conditions.Comparison:
         left, sign, right = children
         comparator = "!=" if sign == "<>" else str(sign)
@@ -121,6 +127,10 @@ class Builder(Transformer[Token, Any]):
     def arithmetic(self, meta: Meta, children: list[Any]) -> conditions.Arithmetic:
         left, sign, right = children
         return conditions.Arithmetic(str(sign), left, right, _place(meta))  # type: ignore[arg-type]
+
+    def call(self, meta: Meta, children: list[Any]) -> conditions.Call:
+        function, _, *terms, _ = children
+        return conditions.Call(function.upper(), tuple(terms), _place(meta))
 
     def signed(self, meta: Meta, children: list[Any]) -> conditions.Term:
         sign, term = children

@@ -14,6 +14,7 @@ from trendloom.acel import nodes
 from trendloom.acel.aggregates import aggregate, known
 from trendloom.acel.depth import bounded
 from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN, Schema, kind_of
+from trendloom.acel.functions import TAKES
 from trendloom.acel.printer import to_text
 from trendloom.errors import Place, QueryMeaningError, did_you_mean
 from trendloom.language.nodes import NOWHERE
@@ -208,6 +209,10 @@ class _Typing:
                     self._refuse(f"A {TRUTH} is neither less nor more than another", place)
             case on.IsNull(term):
                 self._term(term)
+            case on.Like(left, right, place):
+                for term in (left, right):
+                    if (kind := self._term(term)) not in (TEXT, None):
+                        self._refuse(f"A {kind} is not like a text", place)
             case on.Not(inner):
                 self.condition(inner)
             case on.All(first, second) | on.Any(first, second):
@@ -225,7 +230,27 @@ class _Typing:
             case on.Arithmetic(_, left, right):
                 self._number(left)
                 self._number(right)
+            case on.Call():
+                return self._call(term)
         return NUMBER
+
+    def _call(self, call: on.Call) -> str | None:
+        function, place = call.function, call.place
+        kinds = {kind for term in call.terms if (kind := self._term(term)) is not None}
+        if function == "COALESCE":
+            if len(kinds) > 1:
+                self._refuse(f"COALESCE gives either a {' or a '.join(sorted(kinds))}", place)
+            return next(iter(kinds), None)
+        first, *others = call.terms
+        if wrong := {self._term(first)} - {TAKES[function], None}:
+            self._refuse(f"{function} cannot be applied to a {wrong.pop()}", place)
+        if others and (function != "ROUND" or len(others) > 1 or not is_whole(others[0])):
+            self.check.refuse(
+                f"{function} cannot be applied to this",
+                place,
+                "ROUND takes a value and a whole number of decimals; ABS, UPPER and LOWER a value.",
+            )
+        return TAKES[function]
 
     def _number(self, term: on.Term) -> None:
         if (kind := self._term(term)) not in (NUMBER, None):
@@ -240,3 +265,9 @@ class _Typing:
 
     def _refuse(self, cause: str, place: Place) -> NoReturn:
         self.check.refuse(cause, place, "Compare and reckon with values of one kind.")
+
+
+def is_whole(term: on.Term) -> bool:
+    """Whether it is a whole number, or one below zero."""
+    inner = term.term if isinstance(term, on.Negative) else term
+    return isinstance(inner, on.Literally) and type(inner.value) is int

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from trendloom.acel.events import Value, kind_of
+from trendloom.acel.functions import called, like, remainder
 from trendloom.errors import NumberError, Place, TrendloomError
 from trendloom.language.nodes import NOWHERE
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from trendloom.acel.events import Event
 
 Comparator = Literal["=", "!=", "<", "<=", ">", ">="]
-Operator = Literal["+", "-", "*", "/"]
+Operator = Literal["+", "-", "*", "/", "%"]
+Function = Literal["ABS", "ROUND", "UPPER", "LOWER", "COALESCE"]
 Shape = Literal["same", "increasing", "decreasing"]
 
 
@@ -65,7 +67,7 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`left + right` and its like; division by zero gives null."""
+    """`left + right` and its like; division by zero, and the remainder of one, give null."""
 
     operator: Operator
     left: Term
@@ -81,7 +83,16 @@ class Negative:
     place: Place = somewhere()
 
 
-Term = Attribute | Literally | Arithmetic | Negative
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`ABS(term)`, `ROUND(term, decimals)`, `COALESCE(term, …)` and their like."""
+
+    function: Function
+    terms: tuple[Term, ...]
+    place: Place = somewhere()
+
+
+Term = Attribute | Literally | Arithmetic | Negative | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +110,15 @@ class IsNull:
     """`term IS NULL`."""
 
     term: Term
+    place: Place = somewhere()
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """`left LIKE right`: `%` is any text, `_` any letter."""
+
+    left: Term
+    right: Term
     place: Place = somewhere()
 
 
@@ -128,7 +148,7 @@ class Any:
     place: Place = somewhere()
 
 
-Condition = Comparison | IsNull | Not | All | Any
+Condition = Comparison | IsNull | Like | Not | All | Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +219,8 @@ def _truth(condition: Condition, read: Callable[[str], Value]) -> bool | None:
             return compared(comparator, _value(left, read), _value(right, read))
         case IsNull(term):
             return _value(term, read) is None
+        case Like(left, right):
+            return like(_value(left, read), _value(right, read))
         case Not(inner):
             truth = _truth(inner, read)
             return None if truth is None else not truth
@@ -220,6 +242,8 @@ def _value(term: Term, read: Callable[[str], Value]) -> Value:
             return _computed("-", 0, _value(inner, read))
         case Arithmetic(operator, left, right):
             return _computed(operator, _value(left, read), _value(right, read))
+        case Call(function, terms):
+            return called(function, [_value(term, read) for term in terms])
 
 
 def _computed(operator: Operator, left: Value, right: Value) -> Value:
@@ -238,6 +262,8 @@ def _computed(operator: Operator, left: Value, right: Value) -> Value:
                 value = left * right
             case "/":
                 value = left / right if right else None
+            case "%":
+                value = remainder(left, right)
     except OverflowError:
         value = float("inf")
     if isinstance(value, float) and value - value != 0:

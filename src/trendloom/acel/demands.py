@@ -87,7 +87,7 @@ def _local(guard: Guard, assigned: Mapping[str, Expression]) -> on.Condition | b
             needed = {name: names.get(name, NULL) for name in attributes_of(condition)}
             if any(source is None for source in needed.values()):
                 return None
-            return _renamed(condition, needed)  # type: ignore[arg-type]
+            return renamed(condition, needed)  # type: ignore[arg-type]
         case acea.Alike(left, right):
             one, other = _copies(left, assigned), _copies(right, assigned)
             return True if one is not None and one == other else None
@@ -126,23 +126,26 @@ def attributes_of(condition: on.Condition | on.Term) -> frozenset[str]:
             return frozenset()
         case on.Negative(inner) | on.IsNull(inner) | on.Not(inner):
             return attributes_of(inner)
-        case on.Comparison(_, left, right) | on.Arithmetic(_, left, right):
+        case on.Comparison(_, left, right) | on.Arithmetic(_, left, right) | on.Like(left, right):
             return attributes_of(left) | attributes_of(right)
+        case on.Call(_, terms):
+            return frozenset().union(*map(attributes_of, terms))
         case on.All(first, second) | on.Any(first, second):
             return attributes_of(first) | attributes_of(second)
 
 
-def _renamed(condition: on.Condition, names: Mapping[str, on.Attribute]) -> on.Condition:
+def renamed(condition: on.Condition, names: Mapping[str, on.Attribute]) -> on.Condition:
+    """The condition with other attributes in the place of its own."""
     match condition:
-        case on.Comparison(_, left, right):
+        case on.Comparison(left=left, right=right) | on.Like(left, right):
             return replace(condition, left=_term(left, names), right=_term(right, names))
         case on.IsNull(term):
             return replace(condition, term=_term(term, names))
         case on.Not(inner):
-            return replace(condition, condition=_renamed(inner, names))
+            return replace(condition, condition=renamed(inner, names))
         case on.All(left_part, right_part) | on.Any(left_part, right_part):
             return replace(
-                condition, left=_renamed(left_part, names), right=_renamed(right_part, names)
+                condition, left=renamed(left_part, names), right=renamed(right_part, names)
             )
 
 
@@ -156,6 +159,8 @@ def _term(term: on.Term, names: Mapping[str, on.Attribute]) -> on.Term:
             return replace(term, term=_term(inner, names))
         case on.Arithmetic(_, left, right):
             return replace(term, left=_term(left, names), right=_term(right, names))
+        case on.Call(_, terms):
+            return replace(term, terms=tuple(_term(one, names) for one in terms))
 
 
 def letters_of(automaton: Acea) -> tuple[Letter, ...]:

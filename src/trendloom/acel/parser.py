@@ -30,9 +30,13 @@ _SIGNS = {
     "MINUS": "'-'",
     "NUMBER": "a number",
     "STRING": "a 'string'",
+    "FUNCTION": "a function",
     "SHAPE": "same(…), increasing(…) or decreasing(…)",
     "$END": "the end",
-    **{word: word for word in ("OR", "AND", "AS", "FILTER", "NEXT", "PROJECT", "AGG", "NOT", "IS")},
+    **{
+        word: word
+        for word in ("OR", "AND", "AS", "FILTER", "NEXT", "PROJECT", "AGG", "NOT", "IS", "LIKE")
+    },
 }
 
 

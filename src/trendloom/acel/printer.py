@@ -86,6 +86,10 @@ def condition_text(condition: on.Condition | on.BagCondition) -> str:
             return f"{_term(left)} {comparator} {_term(right)}"
         case on.IsNull(term):
             return f"{_term(term)} IS NULL"
+        case on.Like(left, right):
+            return f"{_term(left)} LIKE {_term(right)}"
+        case on.Not(on.Like(left, right)):
+            return f"{_term(left)} NOT LIKE {_term(right)}"
         case on.Not(on.IsNull(term)):
             return f"{_term(term)} IS NOT NULL"
         case on.Not(inner):
@@ -112,6 +116,8 @@ def _term(term: on.Term, least: int = 1) -> str:
             return "'" + word.replace("'", "''") + "'"
         case on.Literally(value):
             return repr(value)
+        case on.Call(function, terms):
+            return f"{function}({', '.join(map(_term, terms))})"
         case on.Negative(on.Negative() as inner):
             # Two signs would begin a comment.
             text, strength = f"-({_term(inner)})", 3

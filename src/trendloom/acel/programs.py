@@ -29,6 +29,8 @@ DOUBLED = ("AVG", "RANGE", GATHERED)
 KNOWN = ("SUM", "PROD", "COUNT", "MIN", "MAX", "AVG", "RANGE")
 LARGEST = 2**53
 """Literals beyond are not the same number as a double."""
+LONG = 200
+"""Instructions that are not written twice."""
 
 NULL = (exact.CONSTANT, 0)
 
@@ -229,6 +231,8 @@ class _Reading:
                 return (*one, *other, (_COMPARED[comparator], 0))
             case on.IsNull(term):
                 return (*self._term(term)[0], (exact.MISSING, 0))
+            case on.Like():
+                raise NoProgramError
             case on.Not(inner):
                 return (*self.condition(inner), (exact.NOT, 0))
             case on.All(first, second):
@@ -246,7 +250,19 @@ class _Reading:
                 held = programs.sort(self.names[name])
                 whole = held is None or held.whole is not False
                 return programs.code(self.names[name], self.slots)[0], whole
-            case on.Literally(bool() | str()):
+            case on.Call("ABS", (inner,)):
+                code, whole = self._term(inner)
+                if len(code) > LONG:
+                    raise NoProgramError
+                negated = (programs._constant(0), *code, (exact.MINUS, 0))
+                return (*code, *negated, (exact.GREATEST, 0)), whole
+            case on.Call("COALESCE", (inner, on.Literally(int() | float() as value))) if (
+                not isinstance(value, bool)
+            ):
+                code, whole = self._term(inner)
+                _, number = programs._constant(value)
+                return (*code, (exact.INSTEAD, number)), whole and isinstance(value, int)
+            case on.Literally(bool() | str()) | on.Call() | on.Arithmetic("%"):
                 raise NoProgramError
             case on.Literally(value):
                 assert isinstance(value, int | float)

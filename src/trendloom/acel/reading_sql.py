@@ -18,7 +18,13 @@ _COMPARE: dict[type[exp.Expr], on.Comparator] = {
     exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
 }  # fmt: skip
 _RECKON: dict[type[exp.Expr], on.Operator] = {
-    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/",
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
+}  # fmt: skip
+
+
+_CALL: dict[type[exp.Expr], on.Function] = {
+    exp.Abs: "ABS", exp.Round: "ROUND", exp.Upper: "UPPER", exp.Lower: "LOWER",
+    exp.Coalesce: "COALESCE",
 }  # fmt: skip
 
 
@@ -39,6 +45,15 @@ def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
             return on.Not(condition_from(tree.this, named))
         case exp.Is() if isinstance(tree.expression, exp.Null):
             return on.IsNull(term_from(tree.this, named))
+        case exp.Like():
+            return on.Like(term_from(tree.this, named), term_from(tree.expression, named))
+        case exp.Column() | exp.Boolean():
+            return on.Comparison("=", term_from(tree, named), on.Literally(value=True))
+        case exp.Is():
+            # Never null: also of null it is false.
+            value = term_from(tree.this, named)
+            truth = on.Comparison("=", value, term_from(tree.expression, named))
+            return on.All(on.Not(on.IsNull(value)), truth)
         case exp.Between():
             value = term_from(tree.this, named)
             low, high = term_from(tree.args["low"], named), term_from(tree.args["high"], named)
@@ -72,6 +87,11 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
             return on.Literally(int(text) if text.isdecimal() else float(text))
         case exp.Neg():
             return on.Negative(term_from(tree.this, named))
+    if type(tree) in _CALL:
+        decimals = tree.args.get("decimals")
+        others = [*tree.expressions, *([] if decimals is None else [decimals])]
+        terms = tuple(term_from(one, named) for one in (tree.this, *others))
+        return on.Call(_CALL[type(tree)], terms)
     if type(tree) in _RECKON:
         return on.Arithmetic(
             _RECKON[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)

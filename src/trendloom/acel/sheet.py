@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from trendloom.acel.columns import ROW
 from trendloom.engine.arrow import from_numpy, to_numpy
-from trendloom.engine.chunk import join_batches
 from trendloom.errors import NumberError
 
 if TYPE_CHECKING:
@@ -45,13 +44,31 @@ class Held:
             self._base += self._batches.pop(0).num_rows
 
     def take(self, events: Ints, names: Sequence[str]) -> list[pa.Array]:
-        """Columns of the scan, at these events."""
+        """Columns of the scan, at these events.
+
+        From each batch for itself: to join what is held, batch by batch, would copy all of it again
+        and again.
+        """
         if not self._batches:
             return []
-        if len(self._batches) > 1:
-            self._batches = [join_batches(self._batches)]
-        where = from_numpy(events - self._base)
-        columns = [self._batches[0].column(name).take(where) for name in names]
+        sizes = [batch.num_rows for batch in self._batches]
+        starts = self._base + np.cumsum([0, *sizes[:-1]])
+        which = np.searchsorted(starts, events, side="right") - 1
+        order = np.argsort(which, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+        if len(groups) == 1:
+            number = int(which[0]) if len(which) else 0
+            return self._at(number, events - starts[number], names)
+        parts = []
+        for group in groups:
+            number = int(which[group[0]])
+            parts.append(self._at(number, events[group] - starts[number], names))
+        back = from_numpy(np.argsort(order))
+        return [pa.concat_arrays(some).take(back) for some in zip(*parts, strict=True)]
+
+    def _at(self, number: int, where: Ints, names: Sequence[str]) -> list[pa.Array]:
+        batch, places = self._batches[number], from_numpy(where)
+        columns = [batch.column(name).take(places) for name in names]
         return [c.dictionary_decode() if isinstance(c, pa.DictionaryArray) else c for c in columns]
 
     def rows(self, events: Ints) -> Ints:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _COMPARE = {
     "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
 }  # fmt: skip
-_RECKON = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
+_RECKON = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div, "%": exp.Mod}
+_CALL = {"ABS": exp.Abs, "UPPER": exp.Upper, "LOWER": exp.Lower}
 
 
 def condition_of(letter: Letter) -> exp.Expression | None:
@@ -45,6 +46,8 @@ def _condition(condition: on.Condition, word: str | None) -> exp.Expr:
             return kind(this=_term(left, word), expression=_term(right, word))
         case on.IsNull(term):
             return exp.Is(this=_term(term, word), expression=exp.null())
+        case on.Like(left, right):
+            return exp.Like(this=_term(left, word), expression=_term(right, word))
         case on.Not(inner):
             return exp.Not(this=exp.paren(_condition(inner, word)))
         case on.All(first, second):
@@ -76,3 +79,10 @@ def _term(term: on.Term, word: str | None) -> exp.Expr:
         case on.Arithmetic(operator, left, right):
             kind = _RECKON[operator]
             return exp.paren(kind(this=_term(left, word), expression=_term(right, word)))
+        case on.Call(function, terms):
+            first, *others = (_term(one, word) for one in terms)
+            if function == "COALESCE":
+                return exp.Coalesce(this=first, expressions=others)
+            if function == "ROUND":
+                return exp.Round(this=first, decimals=others[0] if others else None)
+            return _CALL[function](this=first)

@@ -5,7 +5,21 @@ from __future__ import annotations
 import re
 
 KEYWORDS = frozenset(
-    ("OR", "AND", "AS", "FILTER", "NEXT", "PROJECT", "AGG", "NOT", "IS", "NULL", "TRUE", "FALSE")
+    (
+        "OR",
+        "AND",
+        "AS",
+        "FILTER",
+        "NEXT",
+        "PROJECT",
+        "AGG",
+        "NOT",
+        "IS",
+        "NULL",
+        "TRUE",
+        "FALSE",
+        "LIKE",
+    )
 )
 SHAPES = frozenset(("same", "increasing", "decreasing"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from trendloom.acel import conditions as on
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
+    from trendloom.acel.bridge.cases import Cases
     from trendloom.errors import Place
 
 
@@ -30,6 +32,10 @@ class Asked:
     variables: tuple[str, ...]
     types: tuple[str, ...]
     """All types of the stream: what is left out is one of them."""
+    agreements: tuple[Pair, ...] = ()
+    """What decides which event is next by all of its variable before."""
+    cases: tuple[Cases, ...] = ()
+    """Conditions between one event and several."""
 
     @classmethod
     def of(cls, query: t.Query, types: Iterable[str]) -> Asked:
@@ -45,7 +51,11 @@ class Asked:
 
     def local(self, variable: str) -> tuple[on.Condition, ...]:
         """What is asked of each event of a variable."""
-        return tuple(self.condition(tree) for tree in self.conditions.local.get(variable, ()))
+        trees = self.conditions.local.get(variable, ())
+        keys = [key.attribute for key in self.query.group_by if key.variable == variable]
+        # What has no group is no event of its variable.
+        grouped = (on.Not(on.IsNull(on.Attribute(name))) for name in keys)
+        return (*map(self.condition, trees), *grouped)
 
     def event(self, event: t.Event) -> n.Formula:
         """One event of the pattern."""
@@ -56,9 +66,21 @@ class Asked:
             if event.type in self.variables:
                 # The type's name is another variable's, which does not hold this event.
                 made = n.Project(made, (variable,))
+        return self.satisfying(made, variable)
+
+    def satisfying(self, made: n.Formula, variable: str) -> n.Formula:
+        """The formula of one event, with what is asked of the variable."""
         for condition in self.local(variable):
             made = n.Filter(made, variable, condition)
+        for cases in self.cases:
+            if cases.variable == variable:
+                made = cases.event(made)
         return made
+
+    def holders(self, *variables: str) -> tuple[str, ...]:
+        """The variables, and those that hold some of their events besides."""
+        apart = (one.apart for one in self.cases if one.variable in variables)
+        return tuple(dict.fromkeys((*variables, *chain.from_iterable(apart))))
 
     def condition(
         self, tree: exp.Expr, named: Callable[[exp.Column], str] | None = None
@@ -69,7 +91,7 @@ class Asked:
             self.refuse(
                 f"The logic has no words for '{error}'",
                 t.NOWHERE,
-                "It has comparisons, arithmetic, AND, OR, NOT, IN, BETWEEN and IS NULL.",
+                "Its values are numbers, texts and truth values: no dates, and no NULL by name.",
             )
 
     def no_words(self, pair: Pair) -> NoReturn:
@@ -77,8 +99,15 @@ class Asked:
             "This compares two events of which one may come several times, or between which others "
             "may lie",
             pair.place,
-            "The logic compares V.a < NEXT(V).a, > and = inside of V+, and events that occur once.",
+            "The logic compares neighbours, and an event that occurs once with each of several by "
+            "what grows or falls with one attribute of theirs.",
         )
+
+    def free(self, name: str) -> str:
+        """The name, or one like it that neither a variable nor a type has."""
+        while name in self.variables or name in self.types:
+            name += "_"
+        return name
 
     def refuse(self, cause: str, place: Place, remedy: str) -> NoReturn:
         shown = place if self.query.text and place != t.NOWHERE else None

@@ -13,7 +13,7 @@ from trendloom.acel import nodes as n
 from trendloom.errors import LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
 
 MOST_PARTS = 2000
 """Operators of a formula: each state that is taken away may multiply them."""
@@ -32,6 +32,8 @@ class Way(NamedTuple):
 
 
 EMPTY = Way(None, empty=True)
+Edges = dict[tuple[object, object], Way]
+"""What leads from one state to another."""
 
 
 @dataclass(frozen=True)
@@ -41,20 +43,24 @@ class Elimination:
     contiguous: bool
 
     def formula(
-        self, edges: Mapping[tuple[Hashable, Hashable], Way], start: Hashable, end: Hashable
+        self, edges: Mapping[tuple[object, object], Way], start: object, end: object
     ) -> n.Formula:
         """What all ways from the start to the end denote; neither is left or entered again."""
+        found = self.way(edges, start, end).formula
+        assert found is not None, "a pattern has events"
+        return found
+
+    def way(self, edges: Mapping[tuple[object, object], Way], start: object, end: object) -> Way:
+        """The same, where the empty word may be among them, or be all, or there may be no way."""
         ways = dict(edges)
         states = {state for edge in ways for state in edge} - {start, end}
         while states:
             state = min(states, key=lambda one: (_cost(ways, one), str(one)))
             states.remove(state)
             self._remove(ways, state)
-        found = ways.get((start, end), Way(None)).formula
-        assert found is not None, "a pattern has events"
-        return found
+        return ways.get((start, end), Way(None))
 
-    def _remove(self, ways: dict[tuple[Hashable, Hashable], Way], state: Hashable) -> None:
+    def _remove(self, ways: Edges, state: object) -> None:
         loop = ways.pop((state, state), None)
         into = {one: ways.pop((one, state)) for one, to in list(ways) if to == state}
         out = {to: ways.pop((state, to)) for one, to in list(ways) if one == state}
@@ -105,11 +111,17 @@ class Elimination:
         return Way(made.formula, empty, made.size)
 
 
-def _size(ways: Mapping[Hashable, Way]) -> int:
+def add(edges: Edges, source: object, target: object, way: Way) -> None:
+    """One more way from one to the other."""
+    known = edges.get((source, target))
+    edges[source, target] = way if known is None else Elimination.either(known, way)
+
+
+def _size(ways: Mapping[object, Way]) -> int:
     return sum(way.size for way in ways.values())
 
 
-def _cost(ways: Mapping[tuple[Hashable, Hashable], Way], state: Hashable) -> int:
+def _cost(ways: Mapping[tuple[object, object], Way], state: object) -> int:
     """How much larger everything becomes without the state."""
     into = [way.size for (one, to), way in ways.items() if to == state != one]
     out = [way.size for (one, to), way in ways.items() if one == state != to]

@@ -3,25 +3,29 @@
 1. An event is told apart by its type and by which conditions of letters hold of it: its class.
 2. A NOT keeps the positions of its pattern that some of the events so far have reached. They only
    become more, so there are no ways back, only loops: the automaton of a gap is a formula at once.
-3. Under skip-till-next-match an event with which the trend could go on is no part of a gap.
+3. Under skip-till-next-match an event with which the trend could go on is no part of a gap. Where
+   that takes a comparison with the event before, it is put into a variable of what fails.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
+from trendloom.acel.bridge import failing
 from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
+from trendloom.acel.bridge.truth import untrue
+from trendloom.acel.bridge.ways import Way as HowItFails
 from trendloom.errors import LimitError
 from trendloom.pattern.guards import holds, mentioned
 from trendloom.pattern.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trendloom.acel.bridge.asked import Asked
     from trendloom.language import nodes as t
@@ -34,8 +38,19 @@ Letter = tuple[str, tuple[on.Condition, ...]]
 """A type, and what is asked of the event."""
 Class = tuple[str, frozenset[Letter]]
 """A type, and the letters that the event is."""
+Left = tuple[Class, frozenset[tuple[HowItFails, ...]]]
+"""What is left out: its class, and comparisons that must fail, each in one of some ways."""
 State = tuple[frozenset[int] | None, ...]
 """Per NOT: the positions that were reached; None: all of its pattern has happened."""
+
+
+class Exit(NamedTuple):
+    """A letter that may come next, and when."""
+
+    letter: Letter
+    guards: Guards
+    fails: tuple[HowItFails, ...] = ()
+    """How events of the letter fail what is asked of them and the event before."""
 
 
 class Negated:
@@ -63,29 +78,35 @@ class Negated:
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps after one state of a pattern. `exits`: the letters that may come next, and when."""
+    """Gaps after one state of a pattern."""
 
     asked: Asked
     negated: tuple[Negated, ...]
-    exits: tuple[tuple[Letter, Guards], ...]
+    exits: tuple[Exit, ...]
     to_next: bool
     """Whether the first that may come is the one that comes."""
-    ordered: Letter | None = None
-    """Not among the exits: what of it is left out is put into the variable `failing`."""
+    failing: Mapping[str, failing.Failing] = field(default_factory=dict)
+    """By earlier event, the variables of what fails with it."""
 
-    def way(self, guards: Guards) -> Way:
-        """What may lie before an event with these guards; `EMPTY` is in it: nothing need to."""
+    def way(self, guards: Guards, *, checked: bool = True) -> Way:
+        """What may lie before an event with these guards; `EMPTY` is in it: nothing need to.
+
+        Not `checked`: what could fail a comparison is taken to fail.
+        """
         start: State = (frozenset(),) * len(self.negated)
-        moves: dict[tuple[State, State], set[Class]] = {}
-        deciding = mentioned([guards, *(g for _, g in self.exits)] if self.to_next else [guards])
+        moves: dict[tuple[State, State], set[Left]] = {}
+        deciding = mentioned([guards, *(one.guards for one in self._deciding)])
         pending, seen = [start], {start}
         known = list(dict.fromkeys(self._letters(deciding)))
         classes = list(self._classes(known))
         while pending:
             state = pending.pop()
             for event in classes:
-                if self.to_next and self._goes_on(state, event):
+                must_fail = self._must_fail(state, event)
+                if () in must_fail:
                     continue
+                if not checked:
+                    must_fail = frozenset()
                 after = tuple(
                     self.negated[k].after(reached, event) if k in deciding else reached
                     for k, reached in enumerate(state)
@@ -93,7 +114,7 @@ class Gaps:
                 if not holds(guards, _true(after)):
                     # What a NOT forbids has happened, and stays so.
                     continue
-                moves.setdefault((state, after), set()).add(event)
+                moves.setdefault((state, after), set()).add((event, must_fail))
                 if after not in seen:
                     seen.add(after)
                     pending.append(after)
@@ -106,16 +127,20 @@ class Gaps:
         edges["start", start] = EMPTY
         return Way(Elimination(contiguous=True).formula(edges, "start", "end"), empty=True)
 
-    def _goes_on(self, state: State, event: Class) -> bool:
-        return any(
-            letter in event[1] and holds(guards, _true(state)) for letter, guards in self.exits
+    @property
+    def _deciding(self) -> tuple[Exit, ...]:
+        return self.exits if self.to_next else ()
+
+    def _must_fail(self, state: State, event: Class) -> frozenset[tuple[HowItFails, ...]]:
+        """What keeps the trend from going on with the event; `()`: nothing does."""
+        return frozenset(
+            one.fails
+            for one in self._deciding
+            if one.letter in event[1] and holds(one.guards, _true(state))
         )
 
     def _letters(self, deciding: Iterable[int]) -> Iterator[Letter]:
-        if self.to_next:
-            yield from (letter for letter, _ in self.exits)
-        if self.ordered is not None:
-            yield self.ordered
+        yield from (one.letter for one in self._deciding)
         yield from chain.from_iterable(self.negated[k].letters for k in deciding)
 
     def _classes(self, known: list[Letter]) -> Iterator[Class]:
@@ -132,20 +157,31 @@ class Gaps:
             for some in _subsets(asking):
                 yield word, plain | some
 
-    def _event(self, events: set[Class], known: list[Letter]) -> n.Formula:
+    def _event(self, events: set[Left], known: list[Letter]) -> n.Formula:
         """Any event of these classes."""
-        watched = {event for event in events if self.ordered in event[1]}
-        made = []
-        if others := events - watched:
-            either = self._either(others, known)
-            # A type whose name is a variable's must not put what is left out into it.
-            if set(self.asked.variables) & {word for word, _ in others}:
-                either = n.Project(n.As(either, self._own("skipped")), (self._own("skipped"),))
-            made.append(either)
-        if watched:
-            either = n.As(self._either(watched, known), self.failing)
-            made.append(n.Project(either, (self.failing,)))
+        made: list[n.Formula] = []
+        for must_fail in sorted({fails for _, fails in events}, key=repr):
+            classes = {event for event, fails in events if fails == must_fail}
+            either = self._either(classes, known)
+            if must_fail:
+                ways = failing.all_fail(sorted(must_fail, key=repr))
+                made += (self._failing(way, either) for way in ways)
+            elif set(self.asked.variables) & {word for word, _ in classes}:
+                # A type whose name is a variable's must not put what is left out into it.
+                skipped = self.asked.free("skipped")
+                made.append(n.Project(n.As(either, skipped), (skipped,)))
+            else:
+                made.append(either)
         return reduce(n.Or, made)
+
+    def _failing(self, way: HowItFails, either: n.Formula) -> n.Formula:
+        labels = tuple(self.failing[anchor].name(way.of(anchor)) for anchor in way.anchors)
+        labels = labels or (self.asked.free("skipped"),)
+        for label in labels:
+            either = n.As(either, label)
+        for condition in way.each:
+            either = n.Filter(either, labels[0], condition)
+        return n.Project(either, labels)
 
     def _either(self, events: set[Class], known: list[Letter]) -> n.Formula:
         made: list[n.Formula] = []
@@ -159,16 +195,6 @@ class Gaps:
                 one = n.Filter(one, word, _union(mine, asking))
             made.append(one)
         return reduce(n.Or, made)
-
-    @property
-    def failing(self) -> str:
-        return self._own("failing")
-
-    def _own(self, name: str) -> str:
-        """A name that neither a variable nor a type has."""
-        while name in (*self.asked.variables, *self.asked.types):
-            name += "_"
-        return name
 
 
 def _true(state: State) -> frozenset[int]:
@@ -197,27 +223,6 @@ def _union(classes: list[frozenset[Letter]], asking: list[Letter]) -> on.Conditi
         ]
         made.append(reduce(on.All, every))
     return reduce(on.Any, made)
-
-
-def untrue(condition: on.Condition, than: bool = True) -> on.Condition:
-    """The condition is not true (or: not false): the other value, or null."""
-    match condition:
-        case on.Comparison(_, left, right):
-            other: on.Condition = on.Not(condition) if than else condition
-            unknown = [on.IsNull(term) for term in (left, right) if not _is_known(term)]
-            return reduce(on.Any, unknown, other)
-        case on.IsNull():
-            return on.Not(condition) if than else condition
-        case on.Not(inner):
-            return untrue(inner, not than)
-        case on.All(one, two) | on.Any(one, two):
-            joins_all = isinstance(condition, on.All) is not than
-            kind: type[on.All | on.Any] = on.All if joins_all else on.Any
-            return kind(untrue(one, than), untrue(two, than))
-
-
-def _is_known(term: on.Term) -> bool:
-    return isinstance(term, on.Literally)
 
 
 def letters_of(asked: Asked, events: Iterable[t.Event]) -> dict[str, Letter]:

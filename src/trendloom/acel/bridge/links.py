@@ -3,6 +3,7 @@
 A formula can compare two events that it binds together, and what it repeats does not overlap. So
 one formula reads the trend as pairs from its first event on, another from its second event on, and
 each filters its pairs: together they have seen every link. `AND` leaves what both of them denote.
+Where no event has a condition with the one before and with the one after it, one formula suffices.
 """
 
 from __future__ import annotations
@@ -12,27 +13,38 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
-from trendloom.acel.bridge.neighbours import at_most_once, only_neighbours, repeats_only
+from trendloom.acel.bridge.course import Course
+from trendloom.acel.bridge.elimination import EMPTY, Edges, Way, add
+from trendloom.acel.bridge.neighbours import at_most_once, one_run, only_neighbours, repeats_only
 from trendloom.acel.bridge.pairs import is_order
-from trendloom.language import nodes as t
-from trendloom.pattern.positions import Positions
+from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from sqlglot import exp
 
     from trendloom.acel.bridge.asked import Asked
+    from trendloom.acel.bridge.course import State
+    from trendloom.language import nodes as t
+    from trendloom.plan.conditions import Pair
 
-Edges = dict[tuple[object, object], Way]
 START, END = "start", "end"
 
 
-def needs_links(asked: Asked, pattern: t.Pattern) -> bool:
-    """Whether a condition between neighbours is neither an order in `V+` nor of single events."""
+def needs_links(asked: Asked, pattern: t.Pattern, in_runs: bool) -> bool:
+    """Whether a condition between neighbours is neither an order in `V+` nor of single events.
+
+    `in_runs`: orders are asked of all V of a trend together.
+    """
     once = at_most_once(pattern)
+    known = {str(event.variable) for event in positive_events(pattern)}
     for pair in asked.conditions.adjacent:
+        if not {pair.earlier, pair.later} <= known:
+            continue
         if pair.earlier == pair.later:
             simple = is_order(pair) and repeats_only(pattern, pair.earlier)
+            simple = simple and (not in_runs or one_run(pattern, pair.earlier))
         else:
             simple = {pair.earlier, pair.later} <= once
             simple = simple and only_neighbours(pattern, pair.earlier, pair.later)
@@ -42,89 +54,109 @@ def needs_links(asked: Asked, pattern: t.Pattern) -> bool:
 
 
 def by_links(asked: Asked, pattern: t.Pattern) -> n.Formula:
-    """The formula of a pattern without NOT, with all conditions between neighbours."""
-    made = _Links(asked, pattern)
-    one, other = (
-        n.Project(side, asked.variables) for side in (made.formula(first=2), made.formula(first=1))
-    )
+    """The formula of a pattern, with all conditions between neighbours."""
+    made = _Links(Course(asked, pattern))
+    if made.are_apart:
+        return made.alone()
+    held = asked.holders(*asked.variables)
+    one, other = (n.Project(made.formula(first), held) for first in (2, 1))
     return one if one == other else n.And(one, other)
 
 
 class _Links:
-    def __init__(self, asked: Asked, pattern: t.Pattern) -> None:
-        self._asked = asked
-        self._events = {str(event.variable): event for event in t.events_of(pattern)}
-        positions = Positions.of(pattern)
-        self._labels = positions.labels
-        self._first, self._last = positions.whole.first, positions.whole.last
-        self._follow: dict[int, list[int]] = {p: [] for p in range(len(positions.labels))}
-        for p, q in positions.follow:
-            self._follow[p].append(q)
-        contiguous = asked.query.semantics is t.Semantics.CONTIGUOUS
-        self._joined = Elimination(contiguous=contiguous)
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._asked = course.asked
+        self._joined = course.joined
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether no event has a condition on both sides."""
+        entered, left = set(), set()
+        for state, target in self._course.steps:
+            if self._course.pairs(state, target):
+                entered.add(target)
+                left.add(state)
+        return not entered & left
+
+    def alone(self) -> n.Formula:
+        """Event by event, two at once where there is something to compare."""
+        course, then = self._course, self._joined.then
+        edges: Edges = {(START, state): EMPTY for state in course.first}
+        for state in course.states:
+            if course.is_last(state):
+                add(edges, state, END, course.event(state))
+        for state, target in course.steps:
+            if not course.pairs(state, target):
+                add(edges, state, target, course.step(state, target))
+                continue
+            two = self._two(state, target)
+            if course.is_last(target):
+                add(edges, state, END, two)
+            for third in course.following(target):
+                add(edges, state, third, then(two, course.behind(target, third)))
+        return course.closed(self._joined.formula(edges, START, END))
 
     def formula(self, first: int) -> n.Formula:
         """As many events first, then pairs, and perhaps a single one at the end."""
+        course = self._course
         edges: Edges = {}
         if first == 1:
-            for p in self._first:
-                self._add(edges, START, p, self._one(p))
+            for state in course.first:
+                add(edges, START, state, course.event(state))
         else:
-            self._go_on(edges, START, list(self._first))
-        for p, following in self._follow.items():
-            if p in self._last:
-                self._add(edges, p, END, EMPTY)
-            self._go_on(edges, p, following)
-        return self._joined.formula(edges, START, END)
+            self._go_on(edges, START, ((state, EMPTY) for state in course.first))
+        for state in course.states:
+            if course.is_last(state):
+                add(edges, state, END, EMPTY)
+            following = course.following(state)
+            self._go_on(edges, state, ((one, course.between(state, one)) for one in following))
+        return course.closed(self._joined.formula(edges, START, END))
 
-    def _go_on(self, edges: Edges, source: object, following: list[int]) -> None:
-        for p in following:
-            if p in self._last:
-                self._add(edges, source, END, self._one(p))
-            for q in self._follow[p]:
-                self._add(edges, source, q, self._two(p, q))
+    def _go_on(self, edges: Edges, source: object, following: Iterable[tuple[State, Way]]) -> None:
+        course, then = self._course, self._joined.then
+        for state, gap in following:
+            if course.is_last(state):
+                add(edges, source, END, then(gap, course.event(state)))
+            for target in course.following(state):
+                add(edges, source, target, then(gap, self._two(state, target)))
 
-    def _add(self, edges: Edges, source: object, target: object, way: Way) -> None:
-        known = edges.get((source, target))
-        edges[source, target] = way if known is None else self._joined.either(known, way)
-
-    def _one(self, p: int) -> Way:
-        return Way.of(self._asked.event(self._events[self._labels[p]]))
-
-    def _two(self, p: int, q: int) -> Way:
+    def _two(self, state: State, target: State) -> Way:
         """Both events, if what is asked of the two together holds."""
-        asked, labels = self._asked, self._labels
-        pairs = [
-            pair
-            for pair in asked.conditions.adjacent
-            if (pair.earlier, pair.later) == (labels[p], labels[q])
-        ]
+        asked, course = self._asked, self._course
+        event = course.event(target)
+        pairs = course.pairs(state, target)
         if not pairs:
-            return self._joined.then(self._one(p), self._one(q))
-        own, following, link = map(self._free, ("own", "following", "link"))
-        assigns: dict[str, n.Assign] = {}
-
-        def named(column: exp.Column) -> str:
-            # What stands under NEXT is marked so.
-            variable = own if column.args.get("db") is None else following
-            name = f"{variable}_{column.name}"
-            assigns[name] = n.Assign(name, "MAX", variable, column.name)
-            return name
-
-        condition = reduce(on.All, [asked.condition(pair.tree, named) for pair in pairs])
-        both = self._joined.then(
-            *(
-                Way.of(n.As(asked.event(self._events[labels[at]]), name))
-                for at, name in ((p, own), (q, following))
-            )
-        ).formula
+            return self._joined.then(course.step(state, target), event)
+        own, following = labels_of(asked)
+        assert event.formula is not None
+        second = Way.of(n.As(event.formula, following))
+        both = self._joined.then(course.step(state, target, own), second).formula
         assert both is not None
-        compared = n.Filter(n.Aggregation(both, link, tuple(assigns.values())), link, condition)
-        kept = tuple(dict.fromkeys((labels[p], labels[q])))
-        return Way.of(n.Project(compared, kept))
+        names = asked.holders(course.variable(state), course.variable(target))
+        return Way.of(compared(asked, both, pairs, (*names, *course.labels(both))))
 
-    def _free(self, name: str) -> str:
-        """A name that nothing else has."""
-        while name in self._asked.variables or name in self._asked.types:
-            name += "_"
+
+def labels_of(asked: Asked) -> tuple[str, str]:
+    """The variables of two neighbours that are compared."""
+    return asked.free("own"), asked.free("following")
+
+
+def compared(
+    asked: Asked, both: n.Formula, pairs: Sequence[Pair], kept: tuple[str, ...]
+) -> n.Formula:
+    """The formula of two neighbours, if what is asked of them holds."""
+    own, following = labels_of(asked)
+    link = asked.free("link")
+    assigns: dict[str, n.Assign] = {}
+
+    def named(column: exp.Column) -> str:
+        # What stands under NEXT is marked so.
+        variable = own if column.args.get("db") is None else following
+        name = f"{variable}_{column.name}"
+        assigns[name] = n.Assign(name, "MAX", variable, column.name)
         return name
+
+    condition = reduce(on.All, [asked.condition(pair.tree, named) for pair in pairs])
+    made = n.Filter(n.Aggregation(both, link, tuple(assigns.values())), link, condition)
+    return n.Project(made, kept)

@@ -79,20 +79,29 @@ def _unrepeated(pattern: Pattern, variable: str) -> Pattern:
 
 def only_neighbours(pattern: Pattern, earlier: str, later: str) -> bool:
     """Whether nothing can lie between the two, and the second never comes first."""
-    positions = Positions.of(pattern)
-    labels = positions.labels
-    following: dict[int, set[int]] = {}
-    for p, q in positions.follow:
-        following.setdefault(p, set()).add(q)
+    labels, following = _steps(pattern)
     for start, name in enumerate(labels):
-        if name == later and _reaches(start, earlier, following, labels):
-            return False
         if name != earlier:
             continue
         for step in following.get(start, ()):
             if labels[step] != later and _reaches(step, later, following, labels):
                 return False
-    return True
+    return never_before(pattern, later, earlier)
+
+
+def never_before(pattern: Pattern, one: str, other: str) -> bool:
+    """Whether no event of the first comes before one of the second."""
+    labels, following = _steps(pattern)
+    starts = [p for p, name in enumerate(labels) if name == one]
+    return not any(_reaches(start, other, following, labels) for start in starts)
+
+
+def _steps(pattern: Pattern) -> tuple[list[str], dict[int, set[int]]]:
+    positions = Positions.of(pattern)
+    following: dict[int, set[int]] = {}
+    for p, q in positions.follow:
+        following.setdefault(p, set()).add(q)
+    return positions.labels, following
 
 
 def _reaches(start: int, name: str, following: dict[int, set[int]], labels: list[str]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -11,15 +10,12 @@ from sqlglot import exp
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.neighbours import at_most_once, one_run, only_neighbours, repeats_only
-from trendloom.acel.reading_sql import term_from
-from trendloom.plan.conditions import MIRRORED, SYMBOLS, Pair
 from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trendloom.acel.bridge.asked import Asked
     from trendloom.language import nodes as t
+    from trendloom.plan.conditions import Pair
 
 SHAPES: dict[type[exp.Expr], on.Shape] = {
     exp.LT: "increasing", exp.GT: "decreasing", exp.EQ: "same",
@@ -48,38 +44,6 @@ def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
     return TURNED[shape] if left.args.get("db") is not None else shape, left.name
 
 
-def direction(tree: exp.Expr) -> int:
-    """1 if it grows with the one attribute in it, -1 if it falls, 0 if that is not known."""
-    match tree:
-        case exp.Column():
-            return 1
-        case exp.Paren():
-            return direction(tree.this)
-        case exp.Neg():
-            return -direction(tree.this)
-        case exp.Add() | exp.Mul() if _literal(tree.this) is not None:
-            return direction(tree.expression) * _sign(tree, tree.this)
-        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() if _literal(tree.expression) is not None:
-            return direction(tree.this) * _sign(tree, tree.expression)
-        case exp.Sub() if _literal(tree.this) is not None:
-            return -direction(tree.expression)
-    return 0
-
-
-def _sign(tree: exp.Expr, side: exp.Expr) -> int:
-    number = _literal(side)
-    return -1 if isinstance(tree, exp.Mul | exp.Div) and number is not None and number < 0 else 1
-
-
-def _literal(tree: exp.Expr) -> float | None:
-    match _bare(tree):
-        case exp.Literal(is_string=False) as literal:
-            return float(literal.this)
-        case exp.Neg(this=exp.Literal(is_string=False) as literal):
-            return -float(literal.this)
-    return None
-
-
 def _bare(tree: exp.Expr) -> exp.Expr:
     while isinstance(tree, exp.Paren):
         tree = tree.this
@@ -106,12 +70,12 @@ class Pairs:
         conditions = self.asked.conditions
         for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
             adjacent = number < len(conditions.adjacent)
-            if adjacent and self.linked:
-                continue
             both = {pair.earlier, pair.later}
             if not both <= known:
                 if both & known:
                     self.asked.no_words(pair)
+                continue
+            if adjacent and self.linked:
                 continue
             if len(both) == 1:
                 formula = self._run(formula, pair)
@@ -121,8 +85,8 @@ class Pairs:
                 fits = only_neighbours(self.pattern, pair.earlier, pair.later)
             if fits:
                 formula = self._compared(formula, pair, f"pair{number}")
-            elif not adjacent and len(both & once) == 1:
-                formula = self._anchored(formula, pair, f"pair{number}", *(both & once))
+            elif cases := [one for one in self.asked.cases if one.pair is pair]:
+                formula = cases[0].compared(formula, f"pair{number}")
             else:
                 self.asked.no_words(pair)
         return formula
@@ -141,7 +105,10 @@ class Pairs:
             # One event alone is compared with nothing, even if it lacks the attribute.
             counted = n.Aggregation(formula, "run", (n.Assign("n", "COUNT", variable, "type"),))
             few = on.Comparison("<=", on.Attribute("n"), on.Literally(1))
-            made = n.Or(made, n.Project(n.Filter(counted, "run", few), self.asked.variables))
+            made = n.Or(
+                made,
+                n.Project(n.Filter(counted, "run", few), self.asked.holders(*self.asked.variables)),
+            )
         return made
 
     def _compared(self, formula: n.Formula, pair: Pair, made: str) -> n.Formula:
@@ -160,52 +127,6 @@ class Pairs:
             absent = on.Comparison("=", on.Attribute(f"n_{which}"), on.Literally(0))
             condition = on.Any(condition, absent)
         return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
-
-    def _anchored(self, formula: n.Formula, pair: Pair, made: str, anchor: str) -> n.Formula:
-        """`A.a * 2 < B.b` for every B: for the least of them, if all of them have the attribute.
-
-        The least of `3 - B.b` is that of the greatest `B.b`.
-        """
-        tree = _bare(pair.tree)
-        comparator = SYMBOLS.get(type(tree))
-        if comparator is None:
-            self.asked.no_words(pair)
-        one, other = tree.this, tree.expression
-        if any(column.table != anchor for column in one.find_all(exp.Column)):
-            one, other, comparator = other, one, MIRRORED[comparator]
-        if any(column.table != anchor for column in one.find_all(exp.Column)):
-            self.asked.no_words(pair)
-        growth = direction(other)
-        if growth == 0:
-            self.asked.no_words(pair)
-        (repeated,) = other.find_all(exp.Column)
-        if repeated.table == anchor:
-            self.asked.no_words(pair)
-        every, attribute = repeated.table, repeated.name
-        formula = n.Filter(formula, every, on.Not(on.IsNull(on.Attribute(attribute))))
-        assigns = {"n": n.Assign("n", "COUNT", every, "type")}
-
-        def named(column: exp.Column) -> str:
-            assigns[f"{anchor}_{column.name}"] = n.Assign(
-                f"{anchor}_{column.name}", "MAX", anchor, column.name
-            )
-            return f"{anchor}_{column.name}"
-
-        each: list[on.Condition] = []
-        for name, extreme, signs in (("least", "MIN", "<="), ("most", "MAX", ">=")):
-            if comparator not in (*signs, signs) and comparator != "=":
-                continue
-            if growth < 0:
-                extreme = "MAX" if extreme == "MIN" else "MIN"
-            assigns[name] = n.Assign(name, extreme, every, attribute)
-            sides = self._terms((one, named), (other, lambda _, name=name: name))  # type: ignore[misc]
-            each.append(on.Comparison(comparator, *sides))  # type: ignore[arg-type]
-        absent = on.Comparison("=", on.Attribute("n"), on.Literally(0))
-        condition = on.Any(reduce(on.All, each), absent)
-        return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
-
-    def _terms(self, *sides: tuple[exp.Expr, Callable[[exp.Column], str]]) -> list[on.Term]:
-        return [term_from(tree, named) for tree, named in sides]
 
     def _lengths(self, formula: n.Formula) -> n.Formula:
         """The numbers of events of all variables, added up."""

@@ -2,64 +2,136 @@
 
 A state says how far each part has come. An event is the next one of one part, or of several at
 once: trends of a pair may share events. Anything may lie between, so steps are joined by `;`.
+
+Contiguous trends that touch are joined by `:`, and every event is the next one of all parts that
+have begun and are not over. Those that do not touch come one after the other.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import product
 from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
+from trendloom.acel.bridge.elimination import EMPTY, Edges, Elimination, Way, add
 from trendloom.acel.bridge.steps import guards_of
 from trendloom.language import nodes as t
 from trendloom.pattern.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trendloom.acel.bridge.asked import Asked
 
-NOT_BEGUN = -1
+NOT_BEGUN, OVER = -1, -2
 State = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One event, which is the next of some parts."""
+
+    source: State
+    target: State
+    parts: frozenset[int]
+    formula: n.Formula
+
+
+class Shuffle:
+    """How far the parts of a query have come, and what leads further."""
+
+    def __init__(self, asked: Asked, parts: Sequence[t.Pattern], *, contiguous: bool) -> None:
+        self.asked = asked
+        self.positions = [Positions.of(part) for part in parts]
+        self._events = {str(one.variable): one for part in parts for one in t.events_of(part)}
+        self.start: State = (NOT_BEGUN,) * len(self.positions)
+        self.joined = Elimination(contiguous=contiguous)
+
+    @cached_property
+    def states(self) -> list[State]:
+        found = [self.start]
+        for state in found:
+            targets = dict.fromkeys(move.target for move in self.moves(state))
+            found += (one for one in targets if one not in found)
+        return found
+
+    def variable(self, state: State, part: int) -> str:
+        """The variable of the last event of a part."""
+        return self.positions[part].labels[state[part]]
+
+    def is_last(self, state: State, part: int) -> bool:
+        return state[part] == OVER or state[part] in self.positions[part].whole.last
+
+    def are_last(self, state: State) -> bool:
+        return all(self.is_last(state, part) for part in range(len(state)))
+
+    def moves(self, state: State) -> list[Move]:
+        if state not in self._moves:
+            self._moves[state] = list(self._leaving(state))
+        return self._moves[state]
+
+    @cached_property
+    def _moves(self) -> dict[State, list[Move]]:
+        return {}
+
+    def _leaving(self, state: State) -> Iterator[Move]:
+        options = [[*self._waiting(state, k), *self._going(state, k)] for k in range(len(state))]
+        for choice in product(*options):
+            parts = [k for k, (_, goes) in enumerate(choice) if goes]
+            target = tuple(position for position, _ in choice)
+            moved = [self._events[self.variable(target, k)] for k in parts]
+            if moved and len({event.type for event in moved}) == 1:
+                yield Move(state, target, frozenset(parts), _event(self.asked, moved))
+
+    def _waiting(self, state: State, part: int) -> Iterator[tuple[int, bool]]:
+        """Where a part is after an event that is not its own."""
+        if not self.joined.contiguous or state[part] in (NOT_BEGUN, OVER):
+            yield state[part], False
+        elif self.is_last(state, part):
+            yield OVER, False
+
+    def _going(self, state: State, part: int) -> Iterator[tuple[int, bool]]:
+        one, p = self.positions[part], state[part]
+        nexts = one.whole.first if p == NOT_BEGUN else [q for r, q in one.follow if r == p]
+        yield from ((q, True) for q in nexts)
 
 
 def shuffled(asked: Asked) -> n.Formula:
     """The formula of the pairs, without the conditions between events."""
-    parts = asked.parts
-    _refuse_others(asked)
-    positions = [Positions.of(part) for part in parts]
-    events = {str(event.variable): event for part in parts for event in t.events_of(part)}
-    edges: dict[tuple[object, object], Way] = {}
-    start: State = (NOT_BEGUN,) * len(parts)
-    pending, seen = [start], {start}
-    while pending:
-        state = pending.pop()
-        if all(p in one.whole.last for p, one in zip(state, positions, strict=True)):
+    return _together(Shuffle(asked, asked.parts, contiguous=False))
+
+
+def side_by_side(asked: Asked, parts: Sequence[t.Pattern]) -> n.Formula:
+    """The same of contiguous trends, of patterns without NOT."""
+    made: list[n.Formula] = []
+    for blocks in _in_order(list(parts)):
+        touching = (_together(Shuffle(asked, block, contiguous=True)) for block in blocks)
+        made.append(reduce(n.Sequence, touching))
+    return reduce(n.Or, made)
+
+
+def _in_order(parts: list[t.Pattern]) -> Iterator[list[list[t.Pattern]]]:
+    """All ways to make blocks of the parts, one after the other."""
+    if not parts:
+        yield []
+        return
+    for chosen in product((False, True), repeat=len(parts)):
+        block = [part for part, inside in zip(parts, chosen, strict=True) if inside]
+        others = [part for part, inside in zip(parts, chosen, strict=True) if not inside]
+        if block:
+            yield from ([block, *rest] for rest in _in_order(others))
+
+
+def _together(shuffle: Shuffle) -> n.Formula:
+    edges: Edges = {}
+    for state in shuffle.states:
+        if shuffle.are_last(state):
             edges[state, "end"] = EMPTY
-        for target, moved in _moves(state, positions, events):
-            way, known = Way.of(_event(asked, moved)), edges.get((state, target))
-            edges[state, target] = way if known is None else Elimination.either(known, way)
-            if target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return Elimination(contiguous=False).formula(edges, start, "end")
-
-
-def _moves(
-    state: State, positions: list[Positions], events: dict[str, t.Event]
-) -> Iterator[tuple[State, list[t.Event]]]:
-    """Where one event leads, and what it is there."""
-    options = []
-    for p, one in zip(state, positions, strict=True):
-        nexts = one.whole.first if p == NOT_BEGUN else [q for r, q in one.follow if r == p]
-        options.append([p, *nexts])
-    for choice in product(*(range(len(some)) for some in options)):
-        moved = [
-            events[positions[k].labels[options[k][at]]] for k, at in enumerate(choice) if at > 0
-        ]
-        if moved and len({event.type for event in moved}) == 1:
-            yield tuple(options[k][at] for k, at in enumerate(choice)), moved
+        for move in shuffle.moves(state):
+            add(edges, state, move.target, Way.of(move.formula))
+    return shuffle.joined.formula(edges, shuffle.start, "end")
 
 
 def _event(asked: Asked, moved: list[t.Event]) -> n.Formula:
@@ -73,30 +145,31 @@ def _event(asked: Asked, moved: list[t.Event]) -> n.Formula:
     if moved[0].type in asked.variables and moved[0].type not in names:
         made = n.Project(made, names)
     for name in names:
-        for condition in asked.local(name):
-            made = n.Filter(made, name, condition)
+        made = asked.satisfying(made, name)
     return made
 
 
-def _refuse_others(asked: Asked) -> None:
+def refuse_pairs(asked: Asked) -> None:
+    """What pairs of trends no formula has."""
     query, parts = asked.query, asked.parts
     place = query.pattern.place
+    contiguous = query.semantics is t.Semantics.CONTIGUOUS
     for part in parts:
-        for guard in guards_of(part):
+        for guard in [] if contiguous else guards_of(part):
             asked.refuse(
                 "NOT in a part of AND says what does not lie between two events of one trend, "
                 "where events of the other may lie",
                 guard.place,
                 "Translate each side with a query of its own.",
             )
-    if query.semantics is not t.Semantics.ANY:
+    if query.semantics is t.Semantics.NEXT:
         asked.refuse(
             f"AND under {query.semantics.value} says what does not lie between two events of one "
             "trend, where events of the other may lie",
             place,
-            "Use skip-till-any-match, or translate each side with a query of its own.",
+            "Use another semantics, or translate each side with a query of its own.",
         )
-    grouped = {key.attribute for key in query.group_by}
+    grouped = {key.attribute for key in query.group_by if key.variable is None}
     if mixed := [name for name in asked.conditions.equivalence if name not in grouped]:
         asked.refuse(
             f"The trends of a pair may be of different partitions by {', '.join(mixed)}, and a "

@@ -18,6 +18,7 @@ def text_of(query: t.Query, made: Translation) -> str:
         lines.append(f"-- For streams of the types {', '.join(made.types)} only.")
     if made.partition_by:
         lines.append(f"-- Partition by {', '.join(made.partition_by)}.")
+    lines += (f"-- Group by {attribute} of {name}." for name, attribute in made.groups)
     if made.window is not None:
         lines.append(f"-- Window: {window_text(made.window)}.")
     lines += [

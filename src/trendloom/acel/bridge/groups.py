@@ -1,0 +1,62 @@
+"""GROUP-BY V.a: all V of a trend agree on a, and none lacks it. Groups stand beside the formula.
+
+That is `same(a)`. Under skip-till-next-match it also decides which V is next: where all V of a
+trend are one V+, that is a condition between neighbours, else one with all V before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from trendloom.acel import conditions as on
+from trendloom.acel import nodes as n
+from trendloom.acel.bridge.neighbours import at_most_once, one_run, repeats_only, without_guards
+from trendloom.errors import did_you_mean
+from trendloom.language import nodes as t
+from trendloom.language.expressions import Reference, column
+from trendloom.plan.conditions import Pair
+
+if TYPE_CHECKING:
+    from trendloom.acel.bridge.asked import Asked
+
+
+def with_groups(asked: Asked) -> Asked:
+    """The same, where agreement is a condition between neighbours if it decides what is next."""
+    adjacent, agreements = list(asked.conditions.adjacent), list[Pair]()
+    pattern = without_guards(asked.query.pattern)
+    for key in asked.query.group_by:
+        if key.variable is None:
+            continue
+        if key.variable not in asked.variables:
+            asked.refuse(
+                f"Unknown variable '{key.variable}' in GROUP-BY",
+                key.place,
+                did_you_mean(key.variable, asked.variables),
+            )
+        if asked.query.semantics is not t.Semantics.NEXT or isinstance(pattern, t.Both):
+            continue
+        assert pattern is not None, "a pattern has events"
+        if key.variable not in at_most_once(pattern):
+            one = one_run(pattern, key.variable) and repeats_only(pattern, key.variable)
+            (adjacent if one else agreements).append(_agreement(key.variable, key))
+    conditions = replace(asked.conditions, adjacent=tuple(adjacent))
+    return replace(asked, conditions=conditions, agreements=tuple(agreements))
+
+
+def _agreement(variable: str, key: t.GroupKey) -> Pair:
+    here, then = (
+        column(Reference(variable, key.attribute, later), key.place) for later in (False, True)
+    )
+    return Pair(variable, variable, exp.EQ(this=here, expression=then), key.place)
+
+
+def agreeing(asked: Asked, formula: n.Formula) -> n.Formula:
+    """The formula of trends, those whose events do not agree left out."""
+    for key in asked.query.group_by:
+        if key.variable is not None:
+            same = on.BagCondition("same", key.attribute)
+            formula = n.Filter(formula, key.variable, same)
+    return formula
