@@ -53,6 +53,14 @@ def is_folded(asked: Query) -> bool:
     return plan is not None and all(plan.folding(part) is not None for part in plan.all_parts)
 
 
+def is_stepped(asked: Query) -> bool:
+    """Whether conditions between neighbours are told from the rows, and all else is folded."""
+    plan = plan_of(asked)
+    if plan is None or not any(part.adjacent for part in plan.parts):
+        return False
+    return all(plan.folding(part) or plan.stepping(part) for part in plan.all_parts)
+
+
 def is_bound(asked: Query) -> bool:
     """Whether a part has runs by the values of a variable."""
     plan = plan_of(asked)

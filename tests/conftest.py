@@ -50,7 +50,7 @@ def one_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of batches, in turn; no input is few rows."""
+    """The sizes of batches, in turn; no input is few rows, and none can be held."""
     sizes: list[int] = []
     rows = Batches.rows
 
@@ -65,4 +65,5 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(Batches, "rows", slices)
     monkeypatch.setattr(running, "FEW", 0)
+    monkeypatch.setattr(running, "HELD", 0)
     return sizes

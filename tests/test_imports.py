@@ -38,3 +38,34 @@ def test_types_are_shipped() -> None:
     assert files("trendloom").joinpath("py.typed").is_file()
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     assert wheel["targets"]["wheel"] == {"packages": ["src/trendloom"]}
+
+
+QUERIES = (
+    "RETURN COUNT(*) PATTERN (SEQ(A+, B))+",
+    "RETURN k, COUNT(*), MIN(A.x), AVG(A.x) PATTERN SEQ(A+, B) WHERE [k] GROUP-BY k",
+    "RETURN k, SUM(A.x) PATTERN SEQ(A+, B) SEMANTICS next GROUP-BY k WITHIN 9 s SLIDE 3 s",
+    "RETURN COUNT(*) PATTERN A+ WHERE A.x <= NEXT(A).x WITHIN 9 s",
+    "RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x < NEXT(B).x",
+)
+
+
+@pytest.mark.parametrize("times", ["in order", "not in order"])
+def test_a_query_over_a_file_imports_no_pandas(times: str, tmp_path: Path) -> None:
+    """Arrow would, for a scalar or a list: a third of the time to the first result."""
+    step = 1 if times == "in order" else 7
+    rows = [
+        f"{i * step % 50},{'ABC'[i % 3]},{'uv'[i % 2] if i % 11 else ''},{i % 5 if i % 4 else ''}"
+        for i in range(50)
+    ]
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(["time,type,k,x", *rows]))
+    script = (
+        "import sys, trendloom\n"
+        f"for query in {QUERIES!r}:\n"
+        f"    print(trendloom.run(query, {str(path)!r}, time='time', type='type'))\n"
+        "    assert 'pandas' not in sys.modules, query"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -27,6 +27,7 @@ BARS = {
     "cold_start": 2,
     "real_data": 0,
     "lookups": 5,
+    "live_updates": 2,
     "adjacent_pairs": 0,
     "windows": 5,
     "exact_integers": 2,

@@ -86,6 +86,8 @@ GROWING = [
     "RETURN k, COUNT(*) AS n PATTERN (SEQ(A+, B))+ GROUP-BY k",
     "RETURN k, COUNT(*) AS n, SUM(A.x) AS s PATTERN (SEQ(A+, B))+ GROUP-BY k",
     "RETURN k, COUNT(*) AS n, SUM(A.y) AS s PATTERN SEQ(A+, B+) GROUP-BY k",
+    "RETURN k, COUNT(*) AS n, SUM(A.x) AS s PATTERN (SEQ(A+, B, C+, D))+ GROUP-BY k",
+    "RETURN k, COUNT(*) AS n, SUM(A.x) AS s PATTERN (SEQ(A, (B OR C OR D)+))+ GROUP-BY k",
     "RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP-BY k WITHIN 600 s SLIDE 200 s",
     "RETURN k, COUNT(*) AS n, SUM(A.y) AS s PATTERN A+ GROUP-BY k WITHIN 900 s SLIDE 300 s",
     "RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) SEMANTICS skip-till-next-match GROUP-BY k",
@@ -100,12 +102,12 @@ def test_thousands_of_events_as_the_sorted_way_has_them(
 ) -> None:
     """Counts grow past the radix, and a late B meets numbers that are large already."""
     monkeypatch.setattr(strewn, "PANE_EVENTS", 16)
-    chance = np.random.default_rng(5)
+    chance, odds = np.random.default_rng(5), (0.002, 0.3)
     time = np.cumsum(chance.choice(steps, 3000)).tolist()
     events = [
         {
             "time": now,
-            "type": "B" if chance.random() < (0.3 if n > 1500 else 0.002) else "A",
+            "type": str(chance.choice(list("BBCD"))) if chance.random() < odds[n > 1500] else "A",
             "k": str(chance.choice(("u", "v", "w"))),
             "x": int(chance.integers(-3, 9)),
             "y": float(chance.random() - 0.4) * (2.0**300 if n == 2900 else 1.0),

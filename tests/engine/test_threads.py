@@ -215,7 +215,7 @@ def test_what_overflows_in_a_map_only_is_left_to_the_vector(
     events = [{"time": t, "type": kind, "x": x} for t, (kind, x) in enumerate(rows)]
     text = "RETURN SUM(B.x) AS s PATTERN SEQ(A, B) SEMANTICS any"
     assert run(text, events, time="time", type="type", threads=2).rows()[0]["s"] == huge
-    assert any(piece.integers[1].any() for piece in made)
+    assert any(piece.maps.integers[1].any() for piece in made)
     with pytest.raises(NumberError, match="64-bit"):
         run(text, [events[0], *events[2:]], time="time", type="type", threads=2)
 

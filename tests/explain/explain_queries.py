@@ -18,6 +18,10 @@ QUERIES = {
     "WHERE C.y = 2 AND A.x > 1 HAVING MAX(A.x) > 3 AND COUNT(*) > 2",
     "adjacent": "RETURN company, COUNT(*), MIN(S.price) AS low PATTERN Stock S+ "
     "WHERE [company] AND S.price > NEXT(S).price GROUP-BY company WITHIN 1 min SLIDE 1 min",
+    "stack": (
+        "RETURN COUNT(*) PATTERN S+ SEMANTICS skip-till-next-match"
+        " WHERE S.price > NEXT(S).price WITHIN 1 hour SLIDE 1 hour"
+    ),
     "pairs": "RETURN COUNT(*), MAX(S.price) AS high PATTERN SEQ(Stock S+, Trade T) "
     "WHERE S.price > NEXT(S).price AND S.volume < NEXT(S).volume AND S.price <= NEXT(T).price "
     "WITHIN 1 min SLIDE 1 min",

@@ -11,9 +11,12 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from trendloom import api
 from trendloom.engine.layout import Numbers
+from trendloom.engine.live.entries import Entries
 from trendloom.engine.live.live import Live
-from trendloom.engine.live.mode import check_streamable
-from trendloom.engine.maps import MAX_PANES, mappable, pane_length, shapes_of
+from trendloom.engine.live.mode import Mode, check_streamable
+from trendloom.engine.map_shapes import shapes_of
+from trendloom.engine.maps import MAX_PANES, have_joints, mappable, pane_length
+from trendloom.engine.one_order import OneOrder
 from trendloom.engine.partial import can_split
 from trendloom.engine.pieces import Vectors
 from trendloom.engine.run import Run
@@ -21,7 +24,7 @@ from trendloom.engine.setting import Setting
 from trendloom.engine.shares import NEVER
 from trendloom.errors import QueryMeaningError, TrendloomError
 from trendloom.language import events_of, name_variables, parse, to_text
-from trendloom.language.nodes import Query
+from trendloom.language.nodes import Query, Semantics
 from trendloom.plan import distribution
 from trendloom.plan.explaining.facts import gather
 from trendloom.plan.explaining.wording import _negated, canonical, guard_texts, step_texts
@@ -45,6 +48,9 @@ def engine_agrees(planned: Plan) -> None:
     ]
     assert facts.cost.streams == run.streams
     for part, evaluator in zip(facts.parts, run.evaluators, strict=True):
+        order = OneOrder.of(evaluator.part, evaluator.semantics)
+        on_a_stack = order is not None and evaluator.semantics is Semantics.NEXT
+        assert any("stack" in words for words in part.time) == on_a_stack
         assert bool(part.because) == (part.algorithm != "fold")
         assert part.threads.cuts_time == (evaluator.folds and is_cut(evaluator))
         assert (part.threads.because is None) == part.threads.cuts_time
@@ -71,9 +77,11 @@ def spark_agrees(planned: Plan) -> None:
     told, setting = gather(planned).spark, setting_of(planned)
     combines = mappable(setting)
     assert distribution.can_combine(planned) == combines
-    assert told.dataframe.plan == told.parquet.then == ("combine" if combines else "exchange")
+    assert told.dataframe.plan == ("combine" if combines else "exchange")
+    in_files = combines and not have_joints(setting)
+    assert told.parquet.then == ("combine" if in_files else "exchange")
     assert bool(told.dataframe.because) == (not combines)
-    assert not mappable(setting_of(planned, Numbers.EXACT))
+    assert mappable(setting_of(planned, Numbers.EXACT)) == combines
     if planned.strategy is WindowStrategy.SLIDING:
         length = distribution.pane_length(planned)
         assert length is not None
@@ -98,6 +106,8 @@ def stream_agrees(planned: Plan, setting: Setting) -> None:
         assert refused is not None
     else:
         assert keeps.value == Live(setting)._keeper.NAME
+        by_value = Live(setting, Mode.UPDATE)._keeper.NAME == Entries.NAME
+        assert distribution.arrives(planned) == by_value
         assert refused is None
 
 

@@ -64,7 +64,9 @@ FOLDED = [
     ("SEQ(A, NOT (C OR D), B+)", "any next contiguous"),
     ("(SEQ(A, NOT C+, B))+", "any next contiguous"),
     ("SEQ(A, B, NOT C)", "any"),
-    ("SEQ(NOT C, A, B)", ""),
+    ("SEQ(NOT C, A, B)", "any next contiguous"),
+    ("(SEQ(NOT C, A+, B))+", "any next contiguous"),
+    ("SEQ(NOT SEQ(C, D), A, B)", ""),
     ("SEQ(A, NOT SEQ(C, D), B)", "contiguous"),
 ]
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from looked_up import is_looked_up, looked_up
 
 from against_oracle import compare, compare_in_batches, examples
+from looked_up import is_looked_up, looked_up
 from trendloom.api import run
 from trendloom.engine import lanes_of_windows, ranked, searching
 from trendloom.language import Semantics

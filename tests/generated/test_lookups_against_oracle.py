@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from looked_up import is_looked_up, looked_up
 
 from against_oracle import compare, examples
+from looked_up import is_looked_up, looked_up
 from trendloom.api import query
 from trendloom.engine import one_order
 from trendloom.engine.router import Router

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from looked_up import TWO, is_paired, looked_up
 
 from against_oracle import compare, examples
+from looked_up import TWO, is_paired, looked_up
 from trendloom.engine import dominance
 from trendloom.engine.router import Router
 from trendloom.language import Semantics

@@ -6,13 +6,16 @@ import random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from trendloom import run
+from trendloom import matches, run
 from trendloom.engine import interleaved
 from trendloom.errors import InputError
+from trendloom.hosts.local import running
 from trendloom.hosts.local.order import Order
+from trendloom.hosts.local.scanned import Batches
 from trendloom.testing import same_rows
 
 if TYPE_CHECKING:
@@ -79,6 +82,28 @@ def test_many_partitions_are_sorted_after_all(
     monkeypatch.setattr(interleaved, "MOST_VECTORS", 3)
     found = run(QUERY, table, time="time", type="type")
     assert (found.order, found.rows()) == (Order.BY_DUCKDB.value, expected.rows())
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_what_a_listing_can_hold_is_read_once(
+    by_key: bool, cut: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many batches it has."""
+    table = _table(300, seed=7).filter(pc.is_valid(pc.field("key")))
+    if by_key:
+        table = table.sort_by([("key", "ascending"), ("time", "ascending")])
+
+    def listed() -> list[dict[str, object]]:
+        found = matches("PROJECT[A, B](A : B)", table, time="time", partition_by=["key"])
+        return sorted(found.rows(), key=repr)
+
+    cut[:] = [10]
+    expected = listed()
+    assert expected
+    monkeypatch.setattr(running, "HELD", 1_000)
+    monkeypatch.setattr(running, "BATCH_ROWS", 16)
+    monkeypatch.setattr(Batches, "again", None)
+    assert listed() == expected
 
 
 @pytest.mark.parametrize(

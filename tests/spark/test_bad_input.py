@@ -101,7 +101,7 @@ def setting(spark: SparkSession) -> Iterator[Any]:
             f"{COUNT} WITHIN 3 EVENTS SLIDE 3 EVENTS",
             {"tiebreak": "x", "plan": "combine"},
             InputError,
-            "cannot be combined from maps.\nLeave the plan to",
+            "cannot be combined from maps, for a window of events.\nLeave the plan to",
         ),
         (COUNT, {"bad_rows": "skip"}, TrendloomError, "Unknown bad_rows 'skip'"),
         (COUNT, {"numbers": "big"}, TrendloomError, "Unknown numbers 'big'"),

@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import trendloom as tl
+from against_oracle import is_stepped
 from spark.cases import arrow_events, check_all, drawn, frame_of
 from trendloom.engine.maps import mappable
 from trendloom.hosts.spark import batch, sources, stages
-from trendloom.language import CountWindow
+from trendloom.language import CountWindow, Semantics
 from trendloom.testing import naive, same_rows
-from trendloom.testing.strategies import Case, cases
+from trendloom.testing.strategies import Case, cases, queries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +79,23 @@ def test_the_combine_plan_with_chunks_in_the_order_of_time(spark: SparkSession) 
         return tl.spark.run(tl.query(case.query), frame, plan="combine", **options(case))
 
     chosen = [case for case in drawn(cases(**FOLD), 2 * CASES) if can_combine(case)]
+    check_all(chosen, rows)
+
+
+def test_the_combine_plan_with_conditions_between_neighbours(spark: SparkSession) -> None:
+    """Half of them in order, some with simultaneous events, whose groups are exchanged."""
+    knobs = {**FOLD, "allow_adjacent": True, "semantics": (Semantics.CONTIGUOUS,)}
+    asked = cases(query=queries(**knobs).filter(is_stepped))
+    chosen = [case for case in drawn(asked, CASES // 4) if can_combine(case)]
+    assert len(chosen) >= 8
+    shuffled = of_frame(spark, "combine")
+
+    def rows(case: Case) -> DataFrame:
+        if chosen.index(case) % 2:
+            return shuffled(case)
+        frame = frame_of(spark, case.events, tasks=3)
+        return tl.spark.run(tl.query(case.query), frame, plan="combine", **options(case))
+
     check_all(chosen, rows)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -173,6 +176,29 @@ def test_lines_of_a_socket_are_a_stream(spark: SparkSession, tmp_path: Path) -> 
         done = running.result(60)
     assert done.exit_code == 0, done.stderr
     assert same_rows(expected, in_utc(found), keys=["k"]) is None
+
+
+def test_a_signal_to_all_processes_of_a_stream_stops_it_in_order(tmp_path: Path) -> None:
+    """As service managers send it: the JVM gets it too, and must leave the stopping to us."""
+    source, rows = tmp_path / "in", tmp_path / "rows"
+    source.mkdir()
+    pq.write_table(events(range(50)), source / "0.parquet")
+    words = ["stream", "-q", RUNS, "--source", f"parquet:{source}", "--sink", f"parquet:{rows}"]
+    words += ["--checkpoint", str(tmp_path / "kept"), "--time", "ts", "--shards", "1", "--quiet"]
+    words += ["--watermark", "0 seconds", "--master", "local[1]"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "trendloom", *words], env=quiet(tmp_path), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as running:  # fmt: skip
+        end = time.monotonic() + 200
+        while not list((tmp_path / "kept/commits").glob("[0-9]*")):
+            assert running.poll() is None, running.stderr and running.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        os.killpg(running.pid, signal.SIGTERM)
+        said = running.communicate(timeout=100)
+    assert said == ("", "")
+    assert running.returncode == 130
 
 
 @pytest.mark.usefixtures("spark")

@@ -22,6 +22,7 @@ from trendloom.engine.setting import Setting
 from trendloom.errors import InputError, QueryMeaningError
 from trendloom.hosts.scan.project import Projector
 from trendloom.hosts.scan.reading import Reading
+from trendloom.hosts.spark import batch
 from trendloom.language import parse, to_text
 from trendloom.testing import naive, same_rows
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 Example = dict[str, str]
 RUNNABLE = [example for example in EXAMPLES if example["query"] not in LISTINGS]
-COMBINED = 17
-"""At least so many of them fold, and so can be put together from maps."""
+COMBINED = 25
+"""At least so many of them fold or step, and so can be put together from maps."""
 STREAMED = 20
 """So many of them have a WITHIN."""
 FAR = datetime(2030, 1, 1, tzinfo=UTC)
@@ -72,6 +73,12 @@ def differences(found: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     return {query: reason for query, reason in said.items() if reason is not None}
 
 
+def check_all(runs: dict[str, DataFrame], least: int = len(RUNNABLE)) -> None:
+    """Of so many examples, the oracle's rows."""
+    assert len(runs) >= least
+    assert differences(dict(zip(runs, rows_of_all(runs.values()), strict=True))) == {}
+
+
 def frames(spark: SparkSession) -> dict[str, DataFrame]:
     """Events by file, each in as many tasks as there are cores."""
     tables = {example["input"]: table_of(example) for example in RUNNABLE}
@@ -96,16 +103,41 @@ def can_stream(example: Example) -> bool:
 
 
 def test_the_exchange_plan(spark: SparkSession) -> None:
+    assert len(RUNNABLE) == len(EXAMPLES) - len(LISTINGS) == 46
+    check_all(of_frames(spark, plan="exchange"))
+
+
+def of_frames(spark: SparkSession, **words: str) -> dict[str, DataFrame]:
     events = frames(spark)
-    rows = rows_of_all(
-        [
-            tl.spark.run(text_of(one), events[one["input"]], plan="exchange", **options_of(one))
+    return {
+        one["query"]: tl.spark.run(text_of(one), events[one["input"]], **words, **options_of(one))
+        for one in RUNNABLE
+    }
+
+
+def test_connect(connect: SparkSession) -> None:
+    """By the plan that each of them gets."""
+    check_all(of_frames(connect))
+
+
+def test_the_direct_plan(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From files in order of time, in several tasks: combined, or exchanged."""
+    monkeypatch.setattr(batch, "TASK_ROWS", 16)
+    files: dict[str, str] = {}
+    for one in {example["input"]: example for example in RUNNABLE}.values():
+        path = files[one["input"]] = str(tmp_path / f"{len(files)}.parquet")
+        table = table_of(one).sort_by(one["time"])
+        pq.write_table(table, path, row_group_size=8, coerce_timestamps="us")
+    check_all(
+        {
+            one["query"]: tl.spark.run(
+                text_of(one), files[one["input"]], spark, plan="direct", **options_of(one)
+            )
             for one in RUNNABLE
-        ]
+        }
     )
-    found = {one["query"]: own for one, own in zip(RUNNABLE, rows, strict=True)}
-    assert len(found) == len(EXAMPLES) - len(LISTINGS) == 46
-    assert differences(found) == {}
 
 
 def test_the_combine_plan(spark: SparkSession) -> None:
@@ -117,13 +149,11 @@ def test_the_combine_plan(spark: SparkSession) -> None:
         if can_combine(one):
             combined[one["query"]] = tl.spark.run(text_of(one), events[one["input"]], **words)
             continue
-        with pytest.raises(InputError, match="cannot be combined"):
+        with pytest.raises(InputError, match=r"cannot be combined from maps, for .+\."):
             tl.spark.run(text_of(one), events[one["input"]], **words)
         refused += 1
-    assert len(combined) >= COMBINED
     assert len(combined) + refused == len(RUNNABLE)
-    rows = rows_of_all(combined.values())
-    assert differences(dict(zip(combined, rows, strict=True))) == {}
+    check_all(combined, COMBINED)
 
 
 def test_streams(spark: SparkSession, tmp_path: Path) -> None:

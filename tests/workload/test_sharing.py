@@ -118,7 +118,7 @@ def test_what_is_left_alone_and_why() -> None:
         "q4": "a condition compares consecutive events",
         "q5": "DISTINCT keeps single events",
         "q6": "it is run once per value of a variable",
-        "q7": "its NOT is not expressed by clearing sums",
+        "q7": "its NOT is before the first event",
         "q8": "no other query here has its window, semantics, grouping and numbers",
     }
 

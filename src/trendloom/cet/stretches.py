@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
-from trendloom.engine.arrow import to_numpy
+from trendloom.engine.arrow import filled
 from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
@@ -132,7 +132,7 @@ class Searcher(NamedTuple):
             # Zero is added because -0.0 equals 0.0, and their bits do not.
             both = self.predicates.column[[left, right], lo:hi].ravel() + 0.0
             encoded = pa.array(both, from_pandas=True).dictionary_encode()
-            number = to_numpy(encoded.indices.fill_null(-1))
+            number = filled(encoded.indices, -1)
             most = max(most, len(encoded.dictionary))
             for arrow in np.flatnonzero(self.program.predicate == program):
                 earlier[arrow], later[arrow] = number[:size], number[size:]

@@ -58,6 +58,7 @@ SHARED = (
     "RETURN COUNT(*) PATTERN SEQ({}, A+, D)",
 )
 """Of workloads: bursts that two queries share, then infixes, counted in integers and in doubles."""
+UPDATED = "RETURN COUNT(*), SUM(A.x) PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 8 s SLIDE 8 s"
 EVENTS = [
     {"time": t, "type": kind, "x": t % 2, "k": kind}
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
@@ -80,6 +81,7 @@ def warm_up() -> None:
         *((_list, query) for query in LISTED),
         *((_match, formula) for formula in MATCHED),
         *((_share, query) for query in SHARED),
+        (_update, UPDATED),
     ]
     fresh = get_context("spawn")
     with (
@@ -124,6 +126,14 @@ def _share(query: str) -> None:
         workload([query.format(start) for start in "BC"]).run(
             BURSTS, time="time", type="type", mode=mode
         )
+
+
+def _update(query: str) -> None:
+    from trendloom.several import workload
+
+    live = workload([query]).live(time="time", type="type", mode="update", watermark="0 s")
+    for at in range(0, len(MANY_EVENTS), 100):
+        live.push(MANY_EVENTS[at : at + 100])
 
 
 def _as_workers_do(text: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trendloom.engine.arrow import from_numpy, read_only, to_numpy
+from trendloom.engine.arrow import filled, from_numpy, read_only, to_numpy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,10 +86,10 @@ def mark_changes(column: pa.Array, changes: NDArray[np.bool_]) -> None:
         values = to_numpy(column)
         changes[1:] |= values[1:] != values[:-1]
         return
-    differs = pc.fill_null(pc.not_equal(column[1:], column[:-1]), True)
     # A null is like another null, and unlike everything else.
-    both_null = pc.and_(pc.is_null(column[1:]), pc.is_null(column[:-1]))
-    changes[1:] |= to_numpy(pc.and_not(differs, both_null))
+    differs = filled(pc.not_equal(column[1:], column[:-1]), True)
+    null = to_numpy(column.is_null())
+    changes[1:] |= differs & ~(null[1:] & null[:-1])
 
 
 def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.arrow import filled, from_numpy, to_numpy
 from trendloom.errors import InputError, NumberError
 from trendloom.kernels.extreme import ABSENT
 
@@ -34,16 +34,12 @@ def as_doubles(column: pa.Array, missing: float) -> NDArray[np.float64]:
         column = column.cast(pa.int8())
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64(), safe=False)
-    if column.null_count:
-        column = column.fill_null(missing)
-    return to_numpy(column)
+    return filled(column, missing)
 
 
 def as_integers(column: pa.Array) -> NDArray[np.int64]:
     """Integers, with 0 for null."""
-    if column.null_count:
-        column = column.fill_null(0)
-    return to_numpy(column)
+    return filled(column, 0)
 
 
 def pair_columns(part: Part, chunk: Chunk) -> NDArray[np.float64]:
@@ -82,7 +78,7 @@ def comparable(left: pa.Array, right: pa.Array) -> tuple[NDArray[np.float64], ND
     rank = np.empty(len(both.dictionary) + 1)
     rank[to_numpy(pc.sort_indices(both.dictionary))] = np.arange(len(both.dictionary))
     rank[-1] = np.nan
-    values = rank[as_integers(both.indices.fill_null(-1))]
+    values = rank[filled(both.indices, -1)]
     return values[: len(left)], values[len(left) :]
 
 
@@ -112,6 +108,36 @@ def _common(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
         f"A condition compares {left.type} with {right.type}.",
         remedy="Compare attributes of one type; convert one of them before the query.",
     )
+
+
+def has_lasting_keys(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether values of these types, compared with each other, have numbers of their own.
+
+    Text has none: it is numbered among the rows at hand.
+    """
+    return all(_is_signed(kind) or pa.types.is_floating(kind) for kind in (left, right)) or (
+        left == right and (pa.types.is_timestamp(left) or pa.types.is_date32(left))
+    )
+
+
+def lasting_keys(
+    column: pa.Array, other: pa.DataType
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """64-bit keys that compare as the values do with those of another column, in every batch.
+
+    And where there are any: neither null nor NaN compares with anything.
+    """
+    if any(pa.types.is_floating(kind) for kind in (column.type, other)):
+        # Zero has two signs.
+        values = as_doubles(column, np.nan) + 0.0
+        here = ~np.isnan(values)
+        return order_keys(from_numpy(np.where(here, values, 0.0)), largest=False), here
+    return as_integers(_as_int64(column)), valid(column)
+
+
+def _is_signed(kind: pa.DataType) -> bool:
+    whole = pa.types.is_integer(kind) and kind != pa.uint64()
+    return bool(whole or pa.types.is_boolean(kind))
 
 
 def order_keys(column: pa.Array, *, largest: bool) -> NDArray[np.int64]:

@@ -72,6 +72,11 @@ class Evaluator:
         return not self.part.adjacent and self.folding is not None and self.layout.fits_vectors
 
     @property
+    def has_maps(self) -> bool:
+        """Whether events can become maps: where they fold or step, and with exact integers too."""
+        return self.folding is not None and not self.layout.distinct
+
+    @property
     def steps(self) -> bool:
         """Whether conditions between neighbours are letters, and runs without ties are folded."""
         return bool(self.part.adjacent) and self.folding is not None and self.layout.fits_vectors
@@ -133,19 +138,28 @@ class Evaluator:
     # ── the fast path ────────────────────────────────────────────────────────────────────────
 
     def blank(self, rows: int) -> State:
-        """Vectors of runs that have seen nothing."""
-        cells = self.cells + 3
+        """Vectors of runs that have seen nothing: zero, but for one empty trend in armed cells."""
+        cells, armed = self.cells + 3, np.array(self.fast.armed, np.int64)
         in_doubles = in_integers = in_keys = None
         if self.layout.scaled is not None:
             shape = (rows, cells * (1 + len(self.layout.scaled)))
             in_doubles = Doubles(np.zeros(shape), np.zeros(shape, np.int64))
+            in_doubles.m[:, armed * (1 + len(self.layout.scaled))] = 1.0
         if self.layout.checked is not None:
-            in_integers = Integers(
-                np.zeros((rows, cells * (1 + len(self.layout.checked))), np.int64)
-            )
+            in_integers = Integers(self.first_integers(rows, 1 + len(self.layout.checked)))
         if self.layout.extremes:
-            in_keys = np.full((rows, cells * (1 + len(self.layout.extremes))), ABSENT, np.int64)
+            width = 1 + len(self.layout.extremes)
+            in_keys = np.full((rows, cells * width), ABSENT, np.int64)
+            lengths = np.flatnonzero(length_steps(self.layout.extremes))
+            for lane in (0, *(1 + lengths)):
+                in_keys[:, armed * width + lane] = 0
         return State(in_doubles, in_integers, in_keys)
+
+    def first_integers(self, rows: int, lanes: int) -> Ints:
+        """The same of so many lanes of integers, the count's among them."""
+        vectors = np.zeros((rows, (self.cells + 3) * lanes), np.int64)
+        vectors[:, np.array(self.fast.armed, np.int64) * lanes] = 1
+        return vectors
 
     def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
         """Moves row r of the state on by the events of run r."""
@@ -216,6 +230,12 @@ class Evaluator:
                 at = [end * width + k for end in ends]
                 whole = Integers(state.integers.v[:, at].ravel())
                 columns[lane] = whole.sum_runs(np.arange(rows) * len(at))
+        if state.exact is not None and self.layout.exact is not None:
+            rows, width = len(state.exact), 1 + len(self.layout.exact)
+            for k, lane in enumerate(with_count(self.layout.exact)):
+                at = [end * width + k for end in ends]
+                exact = Exact(state.exact[:, at].ravel())
+                columns[lane] = exact.sum_runs(np.arange(rows) * len(at))
         if state.extremes is not None:
             width = 1 + len(self.layout.extremes)
             for k, extremum in enumerate(self.layout.extremes, 1):

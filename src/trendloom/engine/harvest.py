@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.arrow import filled, from_numpy
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined
 from trendloom.kernels.extreme import ABSENT
@@ -138,7 +138,7 @@ class Harvest:
             or [0],
             np.int64,
         )
-        indices = to_numpy(encoded.indices.fill_null(-1)).astype(np.int64)
+        indices = filled(encoded.indices, -1).astype(np.int64)
         return np.where(indices < 0, -1, lookup[np.maximum(indices, 0)])
 
     def decode(self, b: int, numbers: Ints) -> pa.Array:

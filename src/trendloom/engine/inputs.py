@@ -58,14 +58,18 @@ def integers(chunk: Chunk, lane: Sum) -> Ints:
 
 def doubles(chunk: Chunk, lane: Sum, centres: dict[int, Centre]) -> Floats:
     """What each event adds to a lane of doubles; 0 for nulls."""
-    if lane.operand is None or lane.power == 0:
-        return integers(chunk, lane).astype(np.float64)
-    values = as_doubles(chunk.operand(lane.operand), np.nan)
+    if lane.operand is None:
+        return np.ones(len(chunk))
+    column = chunk.operand(lane.operand)
+    if lane.power == 0:
+        return valid(column).astype(np.float64)
+    values = as_doubles(column, np.nan)
     if lane.centred:
         values = centres.get(lane.operand, Centre()).of(values)
     if lane.power == 2:
         values = values * values
-    return np.where(np.isnan(values), 0.0, values)
+    missing = np.isnan(values)
+    return np.where(missing, 0.0, values) if missing.any() else values
 
 
 def integer_rows(chunk: Chunk, lanes: Sequence[Sum]) -> Ints:

@@ -6,7 +6,8 @@ and only maps travel; `Product` multiplies them in the order of time. A pane is 
 that every window holds either all or nothing of: [k·g, (k+1)·g) with g = gcd(WITHIN, SLIDE).
 Without windows there is one pane, number 0.
 
-A table of maps has one row per partition and pane with events:
+A table of maps has one row per partition and pane with events, or several that follow one another
+where exact integers ask for it (`exact_maps`):
 
 `p0`, `p1`, …               the partition attributes
 `pane`                      the pane's number
@@ -14,14 +15,17 @@ A table of maps has one row per partition and pane with events:
 `middle<k>`, `scale<k>`     the `Centre` that sums of operand k are relative to, if any are centred
 `d<i>`, `i<i>`, `x<i>`      the map of part i in doubles with exponents, in integers and in keys
                             of extremes, as `Packing` has them
+`n<i>`                      the same in exact integers
+
+Where conditions between neighbours are told from the rows, `joints` adds the columns of the first
+and the last event, and the map is that of the events behind the first.
 
 Each row says all that is needed to read it, so tables may be cut, mixed and joined at will.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -31,31 +35,26 @@ import pyarrow as pa
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.columns import as_doubles
-from trendloom.engine.inputs import (
-    Centre,
-    double_rows,
-    feeding_variables,
-    integer_rows,
-    key_rows,
-    length_steps,
-)
-from trendloom.engine.packed import Packing
+from trendloom.engine.exact_maps import cut_to_fit
+from trendloom.engine.inputs import Centre
+from trendloom.engine.joints import end_columns, end_fields
+from trendloom.engine.map_shapes import exact_shape, shapes_of
+from trendloom.engine.mapping import Mapper
+from trendloom.engine.scanned import event_schema, plain
 from trendloom.engine.windows import Runs
-from trendloom.kernels.bases import double_maps, integer_maps
-from trendloom.kernels.lattice_maps import extreme_maps
-from trendloom.language.nodes import Semantics
 from trendloom.plan.distribution import MAX_PANES
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.map_shapes import Shape
+    from trendloom.engine.mapping import Maps
     from trendloom.engine.setting import Setting
     from trendloom.engine.windows import Windows
-    from trendloom.kernels.table import Table
 
     Ints = NDArray[np.int64]
 
@@ -63,54 +62,6 @@ AT_ONCE = 1 << 22
 """So many numbers of maps are made or multiplied at a time, whatever the number of partitions."""
 FINEST = 2.0**900
 LARGEST_EXPONENT = (1 << 31) - 1
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The size of one part's maps in one number domain."""
-
-    states: int
-    cells: int
-    """The states and, where finished trends are added up as they end, FINISHED."""
-    lanes: int
-    paired: bool = False
-    """Whether a vector is two numbers at most, which `kernels/pair.py` keeps in registers."""
-
-    @classmethod
-    def of(cls, evaluator: Evaluator, lanes: int, *, doubles: bool = False) -> Shape:
-        """Besides lane 0."""
-        states = evaluator.cells
-        finishing = evaluator.semantics is not Semantics.ANY
-        paired = doubles and lanes == 0 and not finishing and states <= 2
-        paired = paired and not any(evaluator.fast.clears)
-        return cls(states, max(1, states + finishing), 1 + lanes, paired)
-
-    @property
-    def bases(self) -> int:
-        return 1 + self.states
-
-    @property
-    def width(self) -> int:
-        """Numbers per basis."""
-        return self.cells * self.lanes
-
-    @property
-    def size(self) -> int:
-        return self.bases * self.width
-
-    @cached_property
-    def doubles(self) -> Packing:
-        """Mantissas, and exponents if any is not 0."""
-        return Packing(np.dtype("<f8"), self.size, np.dtype("<i4"), self.size)
-
-    @cached_property
-    def integers(self) -> Packing:
-        """Integers, and per basis whether they overflowed."""
-        return Packing(np.dtype("<i8"), self.size, np.dtype("?"), self.bases)
-
-    @cached_property
-    def keys(self) -> Packing:
-        return Packing(np.dtype("<i8"), self.size, np.dtype("?"), 0)
 
 
 def mappable(setting: Setting) -> bool:
@@ -123,7 +74,7 @@ def mappable(setting: Setting) -> bool:
             few = windows.within // pane_length(windows) <= MAX_PANES
         case _:
             return False
-    return few and all(evaluator.folds for evaluator in setting.evaluators())
+    return few and all(evaluator.has_maps for evaluator in setting.evaluators())
 
 
 def pane_length(windows: Windows) -> int:
@@ -131,21 +82,23 @@ def pane_length(windows: Windows) -> int:
     return gcd(windows.within, windows.slide)
 
 
-def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None, Shape | None]:
-    """Of its doubles, its integers and its extremes; None where no lane needs the domain."""
-    layout = evaluator.layout
-    scaled, checked, extremes = layout.scaled, layout.checked, layout.extremes
-    return (
-        None if scaled is None else Shape.of(evaluator, len(scaled), doubles=True),
-        None if checked is None else Shape.of(evaluator, len(checked)),
-        Shape.of(evaluator, len(extremes)) if extremes else None,
-    )
-
-
 def map_size(setting: Setting) -> int:
     """How many numbers the maps of one partition and pane are."""
-    shapes = [shape for evaluator in setting.evaluators() for shape in shapes_of(evaluator)]
+    shapes = [
+        shape for one in setting.evaluators() for shape in (*shapes_of(one), exact_shape(one))
+    ]
     return sum(shape.size for shape in shapes if shape is not None)
+
+
+def have_joints(setting: Setting) -> bool:
+    """Whether conditions between neighbours decide what goes on where two maps meet."""
+    return any(part.adjacent for part in setting.plan.all_parts)
+
+
+def end_schema(setting: Setting) -> pa.Schema:
+    """What `joints` keeps of an event."""
+    fields = [one for one in event_schema(setting, None) if one.name[0] in "mx"]
+    return pa.schema(fields)
 
 
 def centred_operands(evaluators: Sequence[Evaluator]) -> list[int]:
@@ -157,14 +110,18 @@ def centred_operands(evaluators: Sequence[Evaluator]) -> list[int]:
 def map_schema(setting: Setting) -> pa.Schema:
     """The columns of a table of maps."""
     evaluators = setting.evaluators()
-    fields = [(f"p{k}", _plain_type(kind)) for k, kind in enumerate(setting.partition_types)]
+    fields = [(f"p{k}", plain(kind)) for k, kind in enumerate(setting.partition_types)]
     fields += [(name, pa.int64()) for name in ("pane", "first", "last", "events")]
     for operand in centred_operands(evaluators):
         fields += [(f"middle{operand}", pa.float64()), (f"scale{operand}", pa.float64())]
+    if have_joints(setting):
+        fields += [(one.name, one.type) for one in end_fields(end_schema(setting))]
     for number, evaluator in enumerate(evaluators):
         for letter, shape in zip("dix", shapes_of(evaluator), strict=True):
             if shape is not None:
                 fields.append((f"{letter}{number}", pa.binary()))
+        if evaluator.layout.exact is not None:
+            fields.append((f"n{number}", pa.binary()))
     return pa.schema(fields)
 
 
@@ -177,8 +134,9 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
     if batch.num_rows == 0:
         return schema.empty_table()
     chunk = make_chunk(batch, len(setting.plan.scan.partition))
-    panes = _panes(setting.windows, chunk)
     evaluators = setting.evaluators()
+    mappers = [Mapper.of(evaluator, chunk) for evaluator in evaluators]
+    panes = _fitting(setting, mappers, _panes(setting.windows, chunk))
     keys = chunk.key_rows(panes.lo, chunk.keys)
     columns: list[pa.Array | pa.ChunkedArray] = [as_plain(column) for column in keys.columns]
     columns += [
@@ -194,9 +152,12 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
         told = Centre(np.nan) if centre is None else centre
         columns += [from_numpy(np.full(len(panes), value)) for value in (told.middle, told.scale)]
         centres[operand] = centre or Centre()
-    for evaluator in evaluators:
-        evaluator.centres.update(centres)
-        columns += _part_columns(evaluator, chunk, panes)
+    if have_joints(setting):
+        columns += end_columns(end_schema(setting), chunk, panes)
+        panes = replace(panes, lo=panes.lo + 1)
+    for mapper in mappers:
+        mapper.evaluator.centres.update(centres)
+        columns += _part_columns(mapper, panes)
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -214,6 +175,17 @@ def _panes(windows: Windows, chunk: Chunk) -> Runs:
     return Runs(lo, np.append(lo[1:], len(chunk)), partition, pane[lo])
 
 
+def _fitting(setting: Setting, mappers: Sequence[Mapper], panes: Runs) -> Runs:
+    """The same, or pieces of them where exact integers would not fit their words."""
+    exact = [mapper for mapper in mappers if mapper.evaluator.layout.exact is not None]
+    if not exact:
+        return panes
+    makes = [(mapper.make_exact, mapper.exact_rows) for mapper in exact]
+    apart = int(have_joints(setting))
+    most = max(1, AT_ONCE // map_size(setting))
+    return cut_to_fit(panes, exact[0].chunk, makes, most, apart)
+
+
 def _centre(values: NDArray[np.float64]) -> Centre | None:
     """What the chunk's own values are near to."""
     centre = Centre.near(values)
@@ -223,99 +195,37 @@ def _centre(values: NDArray[np.float64]) -> Centre | None:
     return centre
 
 
-def _part_columns(evaluator: Evaluator, chunk: Chunk, panes: Runs) -> list[pa.ChunkedArray]:
-    events = _Events.of(evaluator, chunk)
-    in_doubles, in_integers, in_keys = shapes_of(evaluator)
-    columns: list[pa.ChunkedArray] = []
-    if in_doubles is not None:
-        x = double_rows(chunk, evaluator.layout.scaled or (), evaluator.centres)
-        var = feeding_variables(evaluator.part.automaton.variables, evaluator.layout.scaled or ())
-        columns.append(
-            pa.chunked_array(
-                [
-                    _double_maps(events, in_doubles, lo, hi, var, x)
-                    for lo, hi in _blocks(panes, in_doubles)
-                ]
-            )
-        )
-    if in_integers is not None:
-        whole = integer_rows(chunk, evaluator.layout.checked or ())
-        var = feeding_variables(evaluator.part.automaton.variables, evaluator.layout.checked or ())
-        columns.append(
-            pa.chunked_array(
-                [
-                    _integer_maps(events, in_integers, lo, hi, var, whole)
-                    for lo, hi in _blocks(panes, in_integers)
-                ]
-            )
-        )
-    if in_keys is not None:
-        extremes = evaluator.layout.extremes
-        keys = key_rows(chunk, extremes)
-        var = feeding_variables(evaluator.part.automaton.variables, extremes)
-        columns.append(
-            pa.chunked_array(
-                [
-                    _extreme_maps(events, in_keys, lo, hi, var, length_steps(extremes), keys)
-                    for lo, hi in _blocks(panes, in_keys)
-                ]
-            )
-        )
+def _part_columns(mapper: Mapper, panes: Runs) -> list[pa.ChunkedArray]:
+    shapes = (*shapes_of(mapper.evaluator), exact_shape(mapper.evaluator))
+    size = sum(shape.size for shape in shapes if shape is not None)
+    rows = max(1, AT_ONCE // size)
+    blocks = [
+        _packed(shapes, mapper.maps(panes.lo[at : at + rows], panes.hi[at : at + rows]))
+        for at in range(0, len(panes), rows)
+    ]
+    return [pa.chunked_array(parts) for parts in zip(*blocks, strict=True)]
+
+
+def _packed(shapes: Sequence[Shape | None], maps: Maps) -> list[pa.Array]:
+    """As columns, in the order of the schema."""
+    in_doubles, in_integers, in_keys, exact = shapes
+    columns: list[pa.Array] = []
+    if in_doubles is not None and maps.doubles is not None:
+        m, e = (_flat(numbers) for numbers in maps.doubles)
+        columns.append(in_doubles.doubles.pack(m, np.minimum(e, LARGEST_EXPONENT)))
+    if in_integers is not None and maps.integers is not None:
+        v, lost = maps.integers
+        columns.append(in_integers.integers.pack(_flat(v), lost))
+    if in_keys is not None and maps.keys is not None:
+        none = np.zeros((len(maps.keys), 0), np.bool_)
+        columns.append(in_keys.keys.pack(_flat(maps.keys), none))
+    if exact is not None and maps.exact is not None:
+        columns.append(exact.exact.pack(*(_flat(numbers) for numbers in maps.exact)))
     return columns
 
 
-def _blocks(panes: Runs, shape: Shape) -> Iterator[tuple[Ints, Ints]]:
-    rows = max(1, AT_ONCE // shape.size)
-    for at in range(0, len(panes), rows):
-        yield panes.lo[at : at + rows], panes.hi[at : at + rows]
-
-
-@dataclass(frozen=True)
-class _Events:
-    """What the kernels read of the chunk, for one part."""
-
-    order: Ints
-    codes: NDArray[Any]
-    table: Table
-    silent: Table
-    """The same, but no trends begin."""
-
-    @classmethod
-    def of(cls, evaluator: Evaluator, chunk: Chunk) -> _Events:
-        table, codes = evaluator.table(chunk)
-        silent = table._replace(begins=np.zeros_like(table.begins))
-        return cls(chunk.order, codes, table, silent)
-
-
-def _double_maps(
-    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: NDArray[np.float64]
-) -> pa.Array:
-    m = np.zeros((len(lo), shape.bases, shape.width))
-    e = np.zeros(m.shape, np.int64)
-    double_maps(events.table, events.silent, events.order, events.codes, lo, hi, var, x, m, e)
-    exponents = np.minimum(e, LARGEST_EXPONENT).reshape(len(lo), shape.size)
-    return shape.doubles.pack(m.reshape(len(lo), shape.size), exponents)
-
-
-def _integer_maps(
-    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, x: Ints
-) -> pa.Array:
-    v = np.zeros((len(lo), shape.bases, shape.width), np.int64)
-    lost = np.zeros((len(lo), shape.bases), np.bool_)
-    integer_maps(events.table, events.order, events.codes, lo, hi, var, x, v, lost)
-    return shape.integers.pack(v.reshape(len(lo), shape.size), lost)
-
-
-def _extreme_maps(
-    events: _Events, shape: Shape, lo: Ints, hi: Ints, var: Ints, step: Ints, keys: Ints
-) -> pa.Array:
-    k = np.empty((len(lo), shape.bases, shape.width), np.int64)
-    extreme_maps(events.table, events.order, events.codes, lo, hi, var, step, keys, k)
-    return shape.keys.pack(k.reshape(len(lo), shape.size), np.zeros((len(lo), 0), np.bool_))
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def _flat(numbers: NDArray[Any]) -> NDArray[Any]:
+    return numbers.reshape(len(numbers), -1)
 
 
 def as_plain(column: pa.Array) -> pa.Array:

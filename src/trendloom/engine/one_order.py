@@ -15,16 +15,14 @@ from trendloom.engine.arrow import read_only
 from trendloom.engine.columns import pair_columns
 from trendloom.engine.lanes import TRENDS
 from trendloom.engine.numbers import Doubles, Integers, overflow
-from trendloom.engine.ranked import compile_steps
-from trendloom.engine.ranks import GREATER, rankings_of
+from trendloom.engine.ranks import GREATER
 from trendloom.engine.router import Router
 from trendloom.engine.slots import Slots
 from trendloom.kernels.halves import count_by_halves
 from trendloom.kernels.nearest import FIRST, count_nearest, take_nearest
 from trendloom.kernels.words import order_words, to_words
 from trendloom.language.nodes import Semantics
-from trendloom.pattern.automaton import START
-from trendloom.plan.lookups import lookups
+from trendloom.plan.lookups import one_order
 from trendloom.plan.pairs import Op
 
 if TYPE_CHECKING:
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from trendloom.engine.layout import Layout
     from trendloom.engine.windows import Runs
     from trendloom.kernels.program import Work
-    from trendloom.kernels.ranked import Steps
     from trendloom.kernels.replay import Lanes
     from trendloom.plan.plan import Part
 
@@ -56,14 +53,8 @@ class OneOrder:
     @classmethod
     def of(cls, part: Part, semantics: Semantics) -> OneOrder | None:
         """None if the part is anything else."""
-        found = lookups(part, semantics)
-        rankings, _ = ([], []) if found is None else rankings_of(found)
-        if len(rankings) != 1 or not rankings[0].is_of_one_column:
-            return None
-        (one,) = rankings
-        if one.op is None or not _is_one_plus(compile_steps(part, rankings, consuming=True)):
-            return None
-        return cls(part, one.op, one.left)
+        one = one_order(part, semantics)
+        return None if one is None else cls(part, one.op, one.left)
 
     @property
     def with_equal(self) -> bool:
@@ -167,16 +158,3 @@ class Nearest(Router):
             self.span,
             self.found,
         )
-
-
-def _is_one_plus(steps: Steps) -> bool:
-    """Whether the pattern is `S+`, every step under one comparison."""
-    return (
-        len(steps.arrow_start) == 2
-        and len(steps.source) == 2
-        and sorted(steps.source) == [START, steps.target[0]]
-        and steps.target[0] == steps.target[1]
-        and len(steps.read) == len(steps.write) == len(steps.ranking) == 1
-        and bool(steps.final[steps.target[0]])
-        and not steps.plain.any()
-    )

@@ -18,20 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trendloom.engine.inputs import (
-    double_rows,
-    feeding_variables,
-    integer_rows,
-    key_rows,
-    length_steps,
-)
-from trendloom.engine.maps import shapes_of
+from trendloom.engine.inputs import length_steps
+from trendloom.engine.map_shapes import shapes_of
+from trendloom.engine.mapping import Mapper
 from trendloom.engine.shares import NEVER, Portion, cut_runs
 from trendloom.engine.sliding import vector_event
 from trendloom.engine.threads import together
-from trendloom.kernels.bases import double_maps, integer_maps
 from trendloom.kernels.counted_bases import PACK
-from trendloom.kernels.lattice_maps import apply_extremes, extreme_maps
+from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.kernels.maps import apply_doubles, apply_integers
 
 if TYPE_CHECKING:
@@ -39,7 +33,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.evaluate import Evaluator
-    from trendloom.engine.maps import Shape
+    from trendloom.engine.mapping import Maps
     from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs
     from trendloom.kernels.table import Table
@@ -57,14 +51,12 @@ PAIRED = NEVER
 
 @dataclass(frozen=True)
 class Piece:
-    """Events `lo : hi` of run `run`, as maps in each number domain."""
+    """Events `lo : hi` of run `run`, as one map in each number domain."""
 
     run: int
     lo: int
     hi: int
-    doubles: tuple[NDArray[np.float64], Ints] | None
-    integers: tuple[Ints, NDArray[np.bool_]] | None
-    keys: Ints | None
+    maps: Maps
 
 
 @dataclass(frozen=True)
@@ -132,50 +124,25 @@ class Vectors:
         return piece
 
     def _map(self, run: int, lo: int, hi: int) -> Piece:
-        scaled, checked, extremes = shapes_of(self.evaluator)
-        layout, variables = self.evaluator.layout, self.evaluator.part.automaton.variables
-        chunk, table = self.chunk.slice(lo, hi), self.table
-        events = chunk.order, self.codes[lo:hi], np.array([0]), np.array([hi - lo])
-        doubles = integers = keys = None
-        if scaled is not None and layout.scaled is not None:
-            silent = table._replace(begins=np.zeros_like(table.begins))
-            m, e = _blank(scaled, np.float64), _blank(scaled, np.int64)
-            var = feeding_variables(variables, layout.scaled)
-            x = double_rows(chunk, layout.scaled, self.evaluator.centres)
-            double_maps(table, silent, *events, var, x, m, e)
-            doubles = m, e
-        if checked is not None and layout.checked is not None:
-            v, lost = _blank(checked, np.int64), np.zeros((1, checked.bases), np.bool_)
-            var = feeding_variables(variables, layout.checked)
-            integer_maps(table, *events, var, integer_rows(chunk, layout.checked), v, lost)
-            integers = v, lost
-        if extremes is not None:
-            lanes = layout.extremes
-            keys = _blank(extremes, np.int64)
-            var, step = feeding_variables(variables, lanes), length_steps(lanes)
-            extreme_maps(table, *events, var, step, key_rows(chunk, lanes), keys)
-        return Piece(run, lo, hi, doubles, integers, keys)
+        mapper = Mapper(self.evaluator, self.chunk.slice(lo, hi), self.table, self.codes[lo:hi])
+        return Piece(run, lo, hi, mapper.maps(np.array([0]), np.array([hi - lo])))
 
     def _apply(self, piece: Piece, runs: Runs, state: State) -> None:
         """Moves the run's vector, which is at the piece's beginning, to its end."""
         scaled, checked, _ = shapes_of(self.evaluator)
-        row = state.rows(piece.run, piece.run + 1)
+        row, maps = state.rows(piece.run, piece.run + 1), piece.maps
         one = np.array([0]), np.array([1])
-        if piece.doubles is not None and row.doubles is not None and scaled is not None:
-            apply_doubles(*piece.doubles, *one, scaled.lanes, row.doubles.m, row.doubles.e)
-        if piece.keys is not None and row.extremes is not None:
+        if maps.doubles is not None and row.doubles is not None and scaled is not None:
+            apply_doubles(*maps.doubles, *one, scaled.lanes, row.doubles.m, row.doubles.e)
+        if maps.keys is not None and row.extremes is not None:
             step = length_steps(self.evaluator.layout.extremes)
-            apply_extremes(piece.keys, *one, step, row.extremes)
-        if piece.integers is not None and row.integers is not None and checked is not None:
+            apply_extremes(maps.keys, *one, step, row.extremes)
+        if maps.integers is not None and row.integers is not None and checked is not None:
             moved = row.integers.v.copy()
-            if apply_integers(*piece.integers, *one, checked.lanes, moved):
+            if apply_integers(*maps.integers, *one, checked.lanes, moved):
                 row.integers.v[:] = moved
                 return
             ends = {"lo": np.array([piece.lo]), "hi": np.array([piece.hi])}
             rest = replace(runs.pick(np.array([piece.run])), **ends)
             only = replace(row, doubles=None, extremes=None)
             self.evaluator.fold_runs(self.chunk, self.table, self.codes, rest, only)
-
-
-def _blank(shape: Shape, kind: type[np.float64] | type[np.int64]) -> NDArray[Any]:
-    return np.zeros((1, shape.bases, shape.width), kind)

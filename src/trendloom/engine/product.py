@@ -2,14 +2,15 @@
 
 1. Rows are sorted by partition, pane and time.
 2. Where two chunks have events of one partition and pane whose times interleave, their maps must
-   not be multiplied: the whole group is left out, and reported as tangled.
+   not be multiplied: the whole group is left out, and reported as tangled. So is one with
+   simultaneous events where conditions between neighbours are told from the rows.
 3. Centred sums are brought to one common centre.
 4. Each window is a run of rows; its vector goes through their maps, and is read as `Run` does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +19,19 @@ import pyarrow.compute as pc
 
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.engine.centres import moments
+from trendloom.engine.exact_maps import apply_exact, rounded
 from trendloom.engine.groups import Groups
 from trendloom.engine.inputs import Centre, length_steps
+from trendloom.engine.joints import TIED, end_fields, first_maps, in_turn, meeting
+from trendloom.engine.map_shapes import exact_shape, shapes_of
 from trendloom.engine.maps import (
     AT_ONCE,
     centred_operands,
+    end_schema,
+    have_joints,
     map_schema,
     map_size,
     pane_length,
-    shapes_of,
 )
 from trendloom.engine.numbers import overflow
 from trendloom.engine.packed import Packed, Packing
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from trendloom.engine.chunk import Chunk
     from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.harvest import Harvest
     from trendloom.engine.setting import Setting
@@ -78,6 +84,7 @@ class _PartMaps:
     doubles: Packed | None
     integers: Packed | None
     keys: Packed | None
+    exact: Packed | None
 
 
 @dataclass
@@ -90,6 +97,8 @@ class Product:
     _numbers: list[dict[str, NDArray[Any]]] = field(init=False, default_factory=list)
     """Pane, first, last and centres."""
     _maps: dict[str, list[Packed]] = field(init=False, default_factory=dict)
+    _ends: list[pa.Table] = field(init=False, default_factory=list)
+    """First and last events (`joints`)."""
 
     def __post_init__(self) -> None:
         self._evaluators = self.setting.evaluators()
@@ -101,11 +110,14 @@ class Product:
         schema = map_schema(self.setting)
         count = len(self.setting.partition_types)
         self._keys.append(maps.select([f"p{k}" for k in range(count)]))
+        ends = [one.name for one in end_fields(end_schema(self.setting))]
+        if have_joints(self.setting):
+            self._ends.append(maps.select(ends))
         self._numbers.append(
             {
                 name: to_numpy(maps.column(name).combine_chunks())
-                for name, kind in zip(schema.names, schema.types, strict=True)
-                if name not in schema.names[:count] and not pa.types.is_binary(kind)
+                for name, kind in zip(schema.names[count:], schema.types[count:], strict=True)
+                if not pa.types.is_binary(kind) and (name == TIED or name not in ends)
             }
         )
         for number, evaluator in enumerate(self._evaluators):
@@ -116,6 +128,9 @@ class Product:
                 self._unpack(maps, f"i{number}", in_integers.integers)
             if in_keys is not None:
                 self._unpack(maps, f"x{number}", in_keys.keys)
+            exact = exact_shape(evaluator)
+            if exact is not None:
+                self._unpack(maps, f"n{number}", exact.exact)
 
     def _unpack(self, maps: pa.Table, name: str, packing: Packing) -> None:
         parts = self._maps.setdefault(name, [])
@@ -188,8 +203,10 @@ class Product:
                 group = np.cumsum(starts) - 1
         pane, first, last = pane[order], first[order], last[order]
         together = ~starts[1:] & (pane[1:] == pane[:-1])
-        tangled = np.unique(group[1:][together & (last[:-1] >= first[1:])])
-        return _Sorted(order, np.cumsum(starts) - 1, group, tangled)
+        tangled = group[1:][together & (last[:-1] >= first[1:])]
+        if TIED in numbers:
+            tangled = np.concatenate([tangled, group[numbers[TIED][order]]])
+        return _Sorted(order, np.cumsum(starts) - 1, group, np.unique(tangled))
 
     def _tangled_table(self, heads: list[pa.RecordBatch], tangled: Ints) -> pa.Table:
         if not self.setting.plan.plain_groups:
@@ -224,6 +241,7 @@ class Product:
         harvests: list[Harvest],
     ) -> None:
         maps = {name: Packed.join(parts) for name, parts in self._maps.items()}
+        ends = pa.concat_tables(self._ends) if self._ends else None
         windows = self.setting.windows
         starts = pane * pane_length(windows)
         for lo, hi, bounds in self._blocks(rows):
@@ -231,11 +249,14 @@ class Product:
             group = rows.group[lo:hi][bounds[:-1]][runs.partition]
             order = rows.order[lo:hi]
             near = {k: (ratio[lo:hi], shift[lo:hi]) for k, (ratio, shift) in moves.items()}
+            joints = None
+            if ends is not None:
+                joints = meeting(end_schema(self.setting), ends.take(from_numpy(order)))
             for number, (evaluator, harvest) in enumerate(
                 zip(self._evaluators, harvests, strict=True)
             ):
-                mine = _PartMaps(*(maps.get(f"{letter}{number}") for letter in "dix"))
-                state = _vectors(evaluator, runs, mine, order, near)
+                mine = _PartMaps(*(maps.get(f"{letter}{number}") for letter in "dixn"))
+                state = _vectors(evaluator, runs, mine, order, near, joints)
                 harvest.add(evaluator.read(state).with_trends(), group, runs.window)
 
     def _blocks(self, rows: _Sorted) -> Iterator[tuple[int, int, Ints]]:
@@ -287,41 +308,66 @@ def _vectors(
     maps: _PartMaps,
     rows: Ints,
     moves: dict[int, tuple[Floats, Floats]],
+    joints: Chunk | None,
 ) -> State:
-    """What the maps of each run's rows make of nothing. `rows` are those of the block."""
+    """What the maps of each run's rows make of nothing. `rows` are those of the block.
+
+    `joints` has the events before and between them, whose maps come in turn with theirs.
+    """
     state = evaluator.blank(len(runs))
     scaled, checked, extremes = shapes_of(evaluator)
-    v = np.zeros((len(rows), 0), np.int64)
+    exact = exact_shape(evaluator)
+    firsts = None if joints is None else first_maps(evaluator, joints)
+    lo, hi = (runs.lo, runs.hi) if firsts is None else (2 * runs.lo, 2 * runs.hi)
+    v: NDArray[Any] = np.zeros((len(rows), 0), np.int64)
+    if maps.exact is not None and exact is not None:
+        head, tail = maps.exact.take(rows)
+        v, shape = rounded(head, tail), (-1, exact.bases, exact.width)
+        if firsts is not None and firsts.exact is not None:
+            head, tail = map(in_turn, firsts.exact, (head, tail))
+        blank = evaluator.first_integers(len(runs), exact.lanes)
+        words = head.reshape(shape), tail.reshape(shape)
+        state = replace(state, exact=apply_exact(*words, lo, hi, exact.lanes, blank))
     if maps.integers is not None and checked is not None and state.integers is not None:
         v, lost = maps.integers.take(rows)
-        shape = (len(rows), checked.bases, checked.width)
-        if not apply_integers(
-            v.reshape(shape), lost, runs.lo, runs.hi, checked.lanes, state.integers.v
-        ):
+        w = v
+        if firsts is not None and firsts.integers is not None:
+            w, lost = map(in_turn, firsts.integers, (v, lost))
+        shape = (-1, checked.bases, checked.width)
+        if not apply_integers(w.reshape(shape), lost, lo, hi, checked.lanes, state.integers.v):
             raise overflow()
     if maps.doubles is not None and scaled is not None and state.doubles is not None:
-        m, tail = maps.doubles.take(rows)
-        e = tail.astype(np.int64)
+        m, exponent = maps.doubles.take(rows)
+        e = exponent.astype(np.int64)
         e[~np.isfinite(m)] = BEYOND
         _recentre(evaluator, m, e, v, moves)
-        shape = (len(rows), scaled.bases, scaled.width)
+        if firsts is not None and firsts.doubles is not None:
+            m, e = map(in_turn, firsts.doubles, (m, e))
+        shape = (-1, scaled.bases, scaled.width)
         apply_doubles(
-            m.reshape(shape), e.reshape(shape), runs.lo, runs.hi, scaled.lanes,
+            m.reshape(shape), e.reshape(shape), lo, hi, scaled.lanes,
             state.doubles.m, state.doubles.e,
         )  # fmt: skip
     if maps.keys is not None and extremes is not None and state.extremes is not None:
         keys, _ = maps.keys.take(rows)
-        shape = (len(rows), extremes.bases, extremes.width)
+        if firsts is not None and firsts.keys is not None:
+            keys = in_turn(firsts.keys, keys)
+        shape = (-1, extremes.bases, extremes.width)
         step = length_steps(evaluator.layout.extremes)
-        apply_extremes(keys.reshape(shape), runs.lo, runs.hi, step, state.extremes)
+        apply_extremes(keys.reshape(shape), lo, hi, step, state.extremes)
     return state
 
 
 def _recentre(
-    evaluator: Evaluator, m: Floats, e: Ints, v: Ints, moves: dict[int, tuple[Floats, Floats]]
+    evaluator: Evaluator,
+    m: Floats,
+    e: Ints,
+    v: NDArray[Any],
+    moves: dict[int, tuple[Floats, Floats]],
 ) -> None:
-    """Brings the centred sums of [row, number] maps to the common centres."""
-    lanes, whole = evaluator.layout.scaled or (), evaluator.layout.checked or ()
+    """Brings the centred sums of [row, number] maps to the common centres; `v` has the integers."""
+    layout = evaluator.layout
+    lanes, whole = layout.scaled or (), layout.checked or layout.exact or ()
     by_lane = (len(m), -1, 1 + len(lanes))
     for one in moments(lanes):
         ratio, shift = moves[one.operand]
@@ -330,7 +376,7 @@ def _recentre(
             count_m, count_e = m.reshape(by_lane)[:, :, at], e.reshape(by_lane)[:, :, at]
         else:
             counts = v.reshape(len(v), -1, 1 + len(whole))[:, :, 1 + whole.index(one.count)]
-            count_m, count_e = counts.astype(np.float64), np.zeros_like(counts)
+            count_m, count_e = counts.astype(np.float64), np.zeros(counts.shape, np.int64)
         recentre(
             m.reshape(by_lane), e.reshape(by_lane), count_m.copy(), count_e.copy(),
             1 + lanes.index(one.first), 1 + lanes.index(one.second), ratio, shift,

@@ -129,7 +129,8 @@ def compile_predicates(part: Part, column: NDArray[np.float64]) -> opcodes.Predi
         code=np.ascontiguousarray(np.stack([op, argument], axis=1)),
         constant=np.array(part.constants, np.float64),
         column=column,
-        stack=np.empty(opcodes.STACK_DEPTH, np.float64),
+        stack=np.empty(opcodes.STACK_DEPTH),
+        block=np.empty((opcodes.STACK_DEPTH, opcodes.BLOCK)),
     )
 
 
@@ -159,10 +160,10 @@ def compile_table(fast: Folding, semantics: Semantics, masks: Sequence[int | Non
         steps[code] = [(t, v, arrows) for (t, v), arrows in by_target.items()]
         eaten = {c for k, cleared in enumerate(fast.clears) if (mask >> k) & 1 for c in cleared}
         if semantics is Semantics.NEXT:
-            eaten |= {a.source for a in taken if a.source != START}
+            eaten |= {a.source for a in taken if a.source not in (START, *fast.armed)}
+        if semantics is Semantics.CONTIGUOUS:
+            eaten |= set(range(states)).difference(fast.armed)
         eats[code] = sorted(eaten)
-    if semantics is Semantics.CONTIGUOUS:
-        eats = {code: list(range(states)) for code in range(size)}
     width = max([1, *(len(s) for s in steps.values())])
     fan_in = max(
         [1, *(len([a for a in arrows if a.source != START])

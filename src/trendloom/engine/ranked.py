@@ -12,8 +12,9 @@ from trendloom.engine.program import grouped, ints
 from trendloom.kernels.counted import count_by_value
 from trendloom.kernels.lanes_counted import count_in_lanes
 from trendloom.kernels.lanes_ranked import sum_in_lanes
+from trendloom.kernels.layers import Sums
 from trendloom.kernels.pending import EVERY
-from trendloom.kernels.ranked import Steps, sum_by_value
+from trendloom.kernels.ranked import Carried, Steps, sum_by_value
 from trendloom.kernels.scaled import within_radix
 from trendloom.pattern.automaton import DEAD, START
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Part
 
     Ints = NDArray[np.int64]
+
+_NO_SUMS = Sums(np.zeros((0, 0)), np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64))
+FROM_NOTHING = Carried(np.zeros(0, np.int64), _NO_SUMS, np.zeros(0, np.uint8), _NO_SUMS)
+"""Of runs that do not go on."""
 
 
 class Ranked:
@@ -88,6 +93,7 @@ class Ranked:
             self.extreme,
             width,
             self.found,
+            FROM_NOTHING,
         )
 
     @property

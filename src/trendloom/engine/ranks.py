@@ -119,6 +119,11 @@ def some_ranks(ranks: Ranks, lo: int, hi: int) -> Ranks:
     )
 
 
+def admits(one: Ranking) -> int:
+    """Whether equal values qualify, as the kernels name it."""
+    return LESS if one.op in (Op.LT, Op.GT) else LESS_OR_EQUAL
+
+
 def _kind(ranking: Ranking) -> int:
     if ranking.op is None:
         return EQUAL
@@ -133,9 +138,9 @@ def _rank(
     if one.op is not None:
         lefts.append(columns[one.left])
         rights.append(columns[one.right])
+    which = admits(one)
     if one.is_of_one_column:
         events = _present(masks, one.earlier, lefts)
-        which = LESS if one.op in (Op.LT, Op.GT) else LESS_OR_EQUAL
         key = lefts[0] if len(events) == len(masks) else lefts[0][events]
         words, bits, shift = to_words(key, one.op in GREATER)
         words.sort()
@@ -152,7 +157,6 @@ def _rank(
         key = -key
     group = _numbered(fields)
     order = np.lexsort((key, group)) if len(group) else np.argsort(key)
-    which = LESS if one.op in (Op.LT, Op.GT) else LESS_OR_EQUAL
     place(order, len(left_events), key, group, which, left_events, right_events, ranks, number)
 
 

@@ -21,7 +21,7 @@ from trendloom.engine.inputs import (
     key_rows,
     length_steps,
 )
-from trendloom.engine.maps import Shape, shapes_of
+from trendloom.engine.map_shapes import Shape, shapes_of
 from trendloom.kernels.bases import double_maps, integer_maps
 from trendloom.kernels.counted_bases import PACK
 from trendloom.kernels.key_products import replay_keys

@@ -73,12 +73,17 @@ class State:
     doubles: Doubles | None
     integers: Integers | None
     extremes: Ints | None
+    shelf: Ints | None = None
+    """Where a row's single entries are kept, for parts that look them up by value."""
+    exact: NDArray[np.object_] | None = None
+    """Of products of maps only."""
 
     def take(self, rows: Ints) -> State:
         return State(
             None if self.doubles is None else self.doubles.take(rows),
             None if self.integers is None else self.integers.take(rows),
             None if self.extremes is None else self.extremes[rows],
+            None if self.shelf is None else self.shelf[rows],
         )
 
     def rows(self, first: int, end: int) -> State:
@@ -89,6 +94,7 @@ class State:
             else Doubles(self.doubles.m[first:end], self.doubles.e[first:end]),
             None if self.integers is None else Integers(self.integers.v[first:end]),
             None if self.extremes is None else self.extremes[first:end],
+            None if self.shelf is None else self.shelf[first:end],
         )
 
     def put(self, rows: Ints, other: State) -> None:
@@ -100,3 +106,5 @@ class State:
             self.integers.v[rows] = other.integers.v
         if self.extremes is not None and other.extremes is not None:
             self.extremes[rows] = other.extremes
+        if self.shelf is not None and other.shelf is not None:
+            self.shelf[rows] = other.shelf

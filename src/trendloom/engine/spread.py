@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from trendloom.engine.arrow import from_numpy
-from trendloom.engine.columns import as_integers
+from trendloom.engine.arrow import filled, from_numpy
 from trendloom.errors import LimitError
 from trendloom.kernels.program import Work
 from trendloom.plan.plan import BindingKind
@@ -91,7 +90,7 @@ def _encode(part: Part, chunk: Chunk) -> tuple[Ints, dict[int, pa.Array]]:
             column = chunk.operand(binding.operand)
             if not isinstance(column, pa.DictionaryArray):
                 column = column.dictionary_encode()
-            codes[b] = as_integers(column.indices.cast(pa.int64()).fill_null(-1))
+            codes[b] = filled(column.indices, -1)
             dictionaries[b] = column.dictionary
     return codes, dictionaries
 

@@ -21,22 +21,21 @@ from trendloom.engine.arrow import from_numpy, read_only, to_numpy
 from trendloom.engine.chunk import Chunk, join_batches
 from trendloom.engine.evaluate import SMALL_MASK
 from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows
+from trendloom.engine.map_shapes import Shape, shapes_of
 from trendloom.engine.maps import (
     LARGEST_EXPONENT,
-    Shape,
     as_plain,
     centred_operands,
+    have_joints,
     make_maps,
     map_schema,
     pane_length,
-    shapes_of,
 )
 from trendloom.engine.numbering import Numbering, can_number
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.sort import one_batch, orders, sort_events
 from trendloom.kernels.counted_bases import PACK
-from trendloom.kernels.scaled import RADIX
-from trendloom.kernels.strewn import (
+from trendloom.kernels.open_maps import (
     EVENTS,
     FIRST,
     HEAD,
@@ -45,9 +44,9 @@ from trendloom.kernels.strewn import (
     Spill,
     begin_rows,
     moves_of,
-    read_maps,
-    strew,
 )
+from trendloom.kernels.scaled import RADIX
+from trendloom.kernels.strewn import read_maps, strew
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -72,7 +71,8 @@ def can_strew(setting: Setting, *, tie: bool = False) -> bool:
         return False
     in_doubles, in_integers, in_keys = shapes_of(evaluators[0])
     one = (in_doubles is None) != (in_integers is None) and in_keys is None
-    one = one and not centred_operands(evaluators)
+    one = one and not (centred_operands(evaluators) or have_joints(setting))
+    one = one and evaluators[0].layout.exact is None
     return one and can_number(setting.partition_types) and _goes_one_way(evaluators[0])
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom import bigint
-from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.arrow import filled, from_numpy, to_numpy
 from trendloom.engine.chunk import mark_changes
 from trendloom.engine.finish import value_column
 from trendloom.engine.harvest import EVERY, Harvest, Rows, on_change, paired
@@ -139,15 +139,16 @@ def _changed(plan: Plan, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_
             column = array.take(from_numpy(order))
             mark_changes(column, changed)
             counts = output.value.function is Function.COUNT and not output.value.log2
-            from_nothing |= to_numpy(_is_something(column, zero=counts))
+            from_nothing |= _is_something(column, zero=counts)
     keep = np.zeros(len(rows), np.bool_)
     keep[order] = np.where(first, from_nothing, changed)
     return keep
 
 
-def _is_something(column: pa.Array, *, zero: bool) -> pa.Array:
+def _is_something(column: pa.Array, *, zero: bool) -> NDArray[np.bool_]:
     """Whether each value differs from that of no trend: 0, or null."""
     if not zero:
-        return column.is_valid()
-    nothing = bigint.as_text(0) if column.type == bigint.TYPE else 0
-    return pc.fill_null(pc.not_equal(column, nothing), True)
+        return to_numpy(column.is_valid())
+    if column.type == bigint.TYPE:
+        return filled(pc.not_equal(column, bigint.as_text(0)), True)
+    return np.asarray(filled(column, 1) != 0)

@@ -40,6 +40,8 @@ from trendloom.kernels.compiled import kernel
 ) = range(22)
 
 STACK_DEPTH = 64
+BLOCK = 256
+"""Pairs that are told together: the stack of a common condition stays in the first-level cache."""
 
 
 class Predicates(NamedTuple):
@@ -50,6 +52,8 @@ class Predicates(NamedTuple):
     constant: NDArray[np.float64]
     column: NDArray[np.float64]
     stack: NDArray[np.float64]
+    block: NDArray[np.float64]
+    """A stack of so many pairs at once (`blocks`)."""
 
 
 @kernel
@@ -69,73 +73,23 @@ def compare(op: int, a: float, b: float) -> bool:
 
 
 @kernel
+def is_comparison(predicates: Predicates, predicate: int) -> bool:
+    """`X.a op NEXT(Y).b`: the common case, and the one an index can serve."""
+    lo, hi = predicates.start[predicate], predicates.start[predicate + 1]
+    code = predicates.code
+    return hi - lo == 3 and code[lo, 0] == LEFT and code[lo + 1, 0] == RIGHT
+
+
+@kernel
 def holds(predicates: Predicates, predicate: int, left: int, right: int) -> bool:
     """Whether the predicate is true of the earlier event `left` and the later event `right`."""
     lo = predicates.start[predicate]
     hi = predicates.start[predicate + 1]
     code = predicates.code
     column = predicates.column
-    if hi - lo == 3 and code[lo, 0] == LEFT and code[lo + 1, 0] == RIGHT:
-        # `X.a op NEXT(Y).b`: the common case, and the one an index can serve.
+    if is_comparison(predicates, predicate):
         return compare(code[hi - 1, 0], column[code[lo, 1], left], column[code[lo + 1, 1], right])
     return evaluate(predicates, lo, hi, left, right) == 1.0
-
-
-@kernel
-def select(
-    predicates: Predicates,
-    predicate: int,
-    events: NDArray[np.int64],
-    count: int,
-    right: int,
-    hits: NDArray[np.int64],
-) -> int:
-    """Which of the first `count` events satisfy the predicate with the later event `right`.
-
-    Writes their places into `hits` and returns how many. A negative predicate holds for all. The
-    comparison of two columns runs without a branch: an index by value could take its place.
-    """
-    if predicate < 0:
-        for k in range(count):
-            hits[k] = k
-        return count
-    lo = predicates.start[predicate]
-    hi = predicates.start[predicate + 1]
-    code = predicates.code
-    found = 0
-    if hi - lo != 3 or code[lo, 0] != LEFT or code[lo + 1, 0] != RIGHT:
-        for k in range(count):
-            hits[found] = k
-            found += holds(predicates, predicate, events[k], right)
-        return found
-    op = code[hi - 1, 0]
-    left = predicates.column[code[lo, 1]]
-    value = predicates.column[code[lo + 1, 1], right]
-    if op == LT:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] < value
-    elif op == LE:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] <= value
-    elif op == GT:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] > value
-    elif op == GE:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] >= value
-    elif op == EQ:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] == value
-    else:
-        for k in range(count):
-            hits[found] = k
-            found += left[events[k]] < value or left[events[k]] > value
-    return found
 
 
 @kernel

@@ -14,6 +14,9 @@ point read what was there before it, then all write:
 2. *Settle.* What is new joins its state, its indexes, and the finished trends.
 
 An index (`forest`) belongs to a state and a condition on its way out.
+
+On a stream a run goes on where it was: with the sums of its states, and with what the entries of
+earlier events add to each event (`layers`). Then what enters an index is handed back.
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ from trendloom.kernels.checked import Checked
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.extreme import Extreme
 from trendloom.kernels.forest import SPREAD, empty_forest, enter_index, new_forest, read_index
+from trendloom.kernels.layers import Sums
 from trendloom.kernels.prefix import WIDE, blocks_needed
 from trendloom.kernels.program import NO_STATE, Ints
 from trendloom.kernels.ranks import EQUAL, ORDERED, Ranks, is_sparse, narrow, room_to_narrow
-from trendloom.kernels.scaled import Scaled
+from trendloom.kernels.scaled import Scaled, plus
 
 
 class Steps(NamedTuple):
@@ -54,6 +58,39 @@ class Steps(NamedTuple):
     """Per state: 1 if an arrow without a condition leaves it."""
     final: Ints
     """Per state: 1 if trends end there."""
+
+
+class Carried(NamedTuple):
+    """What runs that go on bring along and leave; nothing, for runs from nothing."""
+
+    first: Ints
+    """Event i of run r has the rows from `first[r] + (i - lo) * indexes` on, one per index."""
+    sums: Sums
+    """[row]: of earlier entries, for this event to read; then the event's own, if it entered."""
+    entered: NDArray[np.uint8]
+    """[row]: 1 if it did."""
+    states: Sums
+    """[run * (states + 1) + state]: before the events, then after; the last: finished trends."""
+
+
+@kernel
+def _carry(cell: int, sums: Sums, row: int, scaled: Scaled, extreme: Extreme) -> None:
+    """Adds what was brought along."""
+    for lane in range(scaled.m.shape[1]):
+        scaled.m[cell, lane], scaled.e[cell, lane] = plus(
+            scaled.m[cell, lane], scaled.e[cell, lane], sums.m[row, lane], sums.e[row, lane]
+        )
+    for lane in range(extreme.k.shape[1]):
+        extreme.k[cell, lane] = min(extreme.k[cell, lane], sums.k[row, lane])
+
+
+@kernel
+def _leave(cell: int, sums: Sums, row: int, scaled: Scaled, extreme: Extreme) -> None:
+    for lane in range(scaled.m.shape[1]):
+        sums.m[row, lane] = scaled.m[cell, lane]
+        sums.e[row, lane] = scaled.e[cell, lane]
+    for lane in range(extreme.k.shape[1]):
+        sums.k[row, lane] = extreme.k[cell, lane]
 
 
 @kernel
@@ -86,11 +123,13 @@ def sum_by_value(
     extreme: Extreme,
     width: int,
     found: NDArray[np.uint8],
+    carried: Carried,
 ) -> None:
     """Makes every run; `found[run]` tells whether it has any trend.
 
     Cells: one per state, the finished trends, and one per partial trend that a time point may
-    create, at most `width`. Scaled or checked sums count trends, so one of them is in use.
+    create, at most `width`. Scaled or checked sums count trends, so one of them is in use; runs
+    that go on have no checked ones.
     """
     states = steps.states
     finished = states
@@ -106,6 +145,7 @@ def sum_by_value(
     new_state = np.empty(max(width, 1), np.int64)
     new_event = np.empty(max(width, 1), np.int64)
     forest = new_forest(0, 0, lanes_s, lanes_c, lanes_x)
+    goes_on = carried.first.shape[0] > 0
     room_blocks = room_items = 0
 
     for run in range(runs):
@@ -123,6 +163,8 @@ def sum_by_value(
             empty_forest(forest, blocks, items)
         for cell in range(first_fresh):
             clear(cell, scaled, checked, extreme)
+            if goes_on:
+                _carry(cell, carried.states, run * first_fresh + cell, scaled, extreme)
 
         at = lo
         while at < hi:
@@ -160,6 +202,9 @@ def sum_by_value(
                                         first_block[index], first_item[index],
                                         forest, cell, scaled, checked, extreme,
                                     )  # fmt: skip
+                                if goes_on:
+                                    row = carried.first[run] + (event - lo) * indexes + index
+                                    _carry(cell, carried.sums, row, scaled, extreme)
                             arrow += 1
                         if take(cell, variable, event, scaled, checked, extreme):
                             new_state[created] = target
@@ -184,8 +229,15 @@ def sum_by_value(
                             first_block[index], first_item[index],
                             forest, cell, scaled, checked, extreme,
                         )  # fmt: skip
+                        if goes_on:
+                            row = carried.first[run] + (new_event[k] - lo) * indexes + index
+                            _leave(cell, carried.sums, row, scaled, extreme)
+                            carried.entered[row] = 1
             at = end
 
+        if goes_on:
+            for cell in range(first_fresh):
+                _leave(cell, carried.states, run * first_fresh + cell, scaled, extreme)
         for lane in range(lanes_s):
             scaled.out_m[run, lane] = scaled.m[finished, lane]
             scaled.out_e[run, lane] = scaled.e[finished, lane]

@@ -28,9 +28,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trendloom.kernels.blocks import select
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.guards import reach, truth, watch
-from trendloom.kernels.predicates import Predicates, holds, select
+from trendloom.kernels.predicates import Predicates, holds
 from trendloom.kernels.program import (
     ANCHOR,
     CONTIGUOUS,

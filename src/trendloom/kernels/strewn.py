@@ -1,13 +1,7 @@
 """Events of many partitions in order of time → maps, each event added to its partition's map.
 
-Nothing is sorted: a partition has its map open, a row of `values`, and an event finds it by number.
-
-    zero · sink · [unit, first, last, events, cell · lane · basis …] · …
-
-All rows share the source that is always zero and the sink that nobody reads, of `table`; what an
-event does to its row is what `sprint_bases` does to its one. `unit` is 1 beside the exponent of
-basis 0, and the times and the number of events are integers in the same memory (`words`): an event
-touches few lines of the cache, which is all that it costs.
+Nothing is sorted: a partition has its map open (`open_maps`), and an event finds it by number. What
+an event does to its row is what `sprint_bases` does to its one.
 
 Where doubles with one exponent per basis do not suffice, the row is written to `Spill` as it is,
 and begins anew: maps can be multiplied later.
@@ -15,118 +9,36 @@ and begins anew: maps can be multiplied later.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trendloom.kernels.alone import add_alone
 from trendloom.kernels.bases import _add, _note, _weigh
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.counted_bases import PACK, shrink_bases, unit_of
 from trendloom.kernels.fetching import prefetch
+from trendloom.kernels.open_maps import (
+    AHEAD,
+    EVENTS,
+    FIRST,
+    HEAD,
+    LAST,
+    LATE_UNIT,
+    LINE,
+    UNIT,
+    Addresses,
+    Moves,
+    Open,
+    Spill,
+    begin_rows,
+)
 from trendloom.kernels.plain import is_full, wraps
-from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import RADIX, SHRINK
-from trendloom.kernels.table import Table, feeds_of
+from trendloom.kernels.program import Ints
+from trendloom.kernels.scaled import RADIX
 
 Floats = NDArray[np.float64]
-Addresses = NDArray[np.uint64]
-
-UNIT, FIRST, LAST, EVENTS, HEAD = range(5)
-LATE_UNIT = 2.0 * SHRINK**3
-"""Below this unit a trend that begins is too faint to be added to nothing."""
-AHEAD = 12
-"""So many events ahead a row is fetched into the cache."""
-LINE = 8
-"""Numbers in a line of the cache."""
-
-
-class Open(NamedTuple):
-    """The open maps; row r begins at `2 · width + r · stride`."""
-
-    values: NDArray[Any]
-    words: Ints
-    """The same memory as integers."""
-    exponent: Ints
-    """[row, basis]"""
-    lost: NDArray[np.bool_]
-    """[row, basis]: integers that overflowed; no rows for doubles."""
-
-
-class Spill(NamedTuple):
-    """Rows that were closed early, as they were."""
-
-    row: Ints
-    """Whose they are; as many as there is room for."""
-    values: NDArray[Any]
-    """[place, stride]"""
-    exponent: Ints
-
-
-class Moves(NamedTuple):
-    """A table of one step per code, by address: `own · row + offset`."""
-
-    finishing: bool
-    states: int
-    begins: Ints
-    source: Addresses
-    """[code, k, own and offset]"""
-    eats: Addresses
-    target: Addresses
-    """[code, target and finished, own and offset]"""
-    feeds: Ints
-    """[code, lane]: 1 or 0"""
-
-
-@kernel
-def moves_of(table: Table, var: Ints, bases: int) -> Moves:
-    """`bases` are whole packs."""
-    width = var.shape[0] * bases
-    codes, _, sources = table.source.shape
-    source = np.zeros((codes, sources, 2), np.uint64)
-    eats = np.zeros((codes, table.eats.shape[1], 2), np.uint64)
-    target = np.zeros((codes, 2, 2), np.uint64)
-    for c in range(codes):
-        for k in range(sources):
-            _address(table, table.source[c, 0, k], width, source[c, k])
-        for k in range(eats.shape[1]):
-            _address(table, table.eats[c, k], width, eats[c, k])
-        _address(table, table.target[c, 0], width, target[c, 0])
-        _address(table, table.finished[c, 0], width, target[c, 1])
-    return Moves(
-        table.semantics != ANY,
-        table.states,
-        np.ascontiguousarray(table.begins[:, 0]),
-        source,
-        eats,
-        target,
-        np.ascontiguousarray(feeds_of(table, var)[:, 0, :]).astype(np.int64),
-    )
-
-
-@kernel
-def _address(table: Table, cell: int, width: int, at: Addresses) -> None:
-    if cell <= table.states:
-        at[0], at[1] = 1, HEAD + cell * width
-    else:
-        at[0], at[1] = 0, (cell - table.states - 1) * width
-
-
-@kernel
-def _at(address: Addresses, row: int) -> Any:
-    return np.int64(address[0]) * row + np.int64(address[1])
-
-
-@kernel
-def begin_rows(values: NDArray[Any], words: Ints, lo: int, hi: int, states: int, width: int,
-               stride: int, bases: int) -> None:  # fmt: skip
-    """Basis 0 has nothing, basis 1 + s one partial trend in state s."""
-    for row in range(2 * width + lo * stride, 2 * width + hi * stride, stride):
-        values[row : row + stride] = 0
-        words[row + FIRST : row + HEAD] = 0
-        values[row + UNIT] = 1
-        for state in range(states):
-            values[row + HEAD + state * width + 1 + state] = 1
 
 
 @kernel(forceinline=True)
@@ -237,7 +149,17 @@ def strew(
     whole = rows.lost.shape[0] > 0
     base, step = np.uint64(2 * width), np.uint64(stride)
     unit, last, events = np.uint64(UNIT), np.uint64(LAST), np.uint64(EVENTS)
+    plain = not whole and not moves.finishing and moves.eats.shape[1] == 0
     while at < end:
+        if plain:
+            if spilled == spill.row.shape[0]:
+                return at, spilled
+            at, full = add_alone(moves, slot, time, code, at, end, x, values, words, stride, bases)
+            if full:
+                spilled += _shrink(moves.states, rows, slot[at - 1], spill, spilled, width)
+                continue
+            if at == end:
+                break
         first, point = at, time[at]
         at += 1
         while at < end and time[at] == point:
@@ -279,14 +201,13 @@ def strew(
                     _note_lost(wrapped, lanes, rows.lost[slot[event]])
         if full:
             for event in range(first, at):
-                own, begin = slot[event], 2 * width + slot[event] * stride
-                cells = values[begin + HEAD : begin + stride]
-                if shrink_bases(cells, bases, rows.exponent[own]):
-                    _close(moves.states, rows, own, spill, spilled, width)
-                    spilled += 1
-                else:
-                    values[begin + UNIT] = unit_of(values, rows.exponent[own, 0])
+                spilled += _shrink(moves.states, rows, slot[event], spill, spilled, width)
     return at, spilled
+
+
+@kernel
+def _at(address: Addresses, row: int) -> Any:
+    return np.int64(address[0]) * row + np.int64(address[1])
 
 
 @kernel
@@ -330,6 +251,18 @@ def _crowd(
         values[width : 2 * width] = 0
         if whole:
             _note_lost(wrapped, lanes, rows.lost[slot[event]])
+
+
+@kernel
+def _shrink(states: int, rows: Open, own: int, spill: Spill, place: int, width: int) -> int:
+    """Takes a radix off a row that grew past it; 1 if it had to be closed instead."""
+    stride, bases = spill.values.shape[1], rows.exponent.shape[1]
+    row = 2 * width + own * stride
+    if shrink_bases(rows.values[row + HEAD : row + stride], bases, rows.exponent[own]):
+        _close(states, rows, own, spill, place, width)
+        return 1
+    rows.values[row + UNIT] = unit_of(rows.values, rows.exponent[own, 0])
+    return 0
 
 
 @kernel

@@ -6,9 +6,12 @@ a C clears those under the guard: still linear, and the same however many C come
 A-Seq (§3.3) clears its prefix counters so; a cell of its own for steps without the guard makes it
 right for `SEQ(A+, NOT C, B)` too, where C stops B and not the next A.
 
+A guard before the first event has an armed cell: it holds one trend of no events when a window
+begins, trends begin by going on from it, and a C clears it.
+
 What clearing cannot express is left to the router (`fold_guards` gives None):
 
-- a guard before the first event: nothing is there yet that could be cleared;
+- a guard before the first event, where windows are not run from their beginning (`WITHIN` alone);
 - a negated pattern of two events or more: the first alone clears nothing;
 - a step that needs a guard to be broken, which tells two derivations of one trend apart;
 - skip-till-next-match from a state with steps under different guards: what one step consumes
@@ -45,16 +48,24 @@ class Folding:
     """Per letter, positive and then negated: the cells that its events set to zero."""
     asks: tuple[int, ...]
     """Per arrow: the number of a condition that must hold, -1 for none."""
+    armed: tuple[int, ...] = ()
+    """Cells that hold one trend of no events at first. Nothing but their guards clears them."""
 
 
 def fold_guards(
-    automaton: Automaton, negated: Sequence[str], semantics: Semantics, *, trailing: bool
+    automaton: Automaton,
+    negated: Sequence[str],
+    semantics: Semantics,
+    *,
+    leading: bool,
+    trailing: bool,
 ) -> Folding | None:
-    """`trailing` False: what was finished must stay so."""
+    """`leading` False: a vector is nothing at first. `trailing` False: what was finished stays."""
     if semantics is Semantics.CONTIGUOUS:
         automaton = _without_inner_guards(automaton)
     steps = [a for a in automaton.arrows if semantics is Semantics.NEXT or a.target != DEAD]
-    if any(a.source == START and a.care for a in steps):
+    beginnings = sorted({a.care for a in steps if a.source == START and a.care})
+    if beginnings and not leading:
         return None
     conditions = [(a.care, a.want) for a in steps]
     conditions += [(a.care, a.want) for a in automaton.accepts]
@@ -77,10 +88,11 @@ def fold_guards(
         for accept in automaton.accepts:
             leaving[accept.state].add(accept.care)
     pairs = [(state, care) for state, cares in enumerate(leaving) for care in sorted(cares or {0})]
+    pairs += [(START, care) for care in beginnings]
     number = {pair: cell for cell, pair in enumerate(pairs)}
     cells_of = [[number[pair] for pair in pairs if pair[0] == s] for s in range(len(leaving))]
     arrows = tuple(
-        Arrow(START if a.source == START else number[a.source, a.care], a.variable, target, 0, 0)
+        Arrow(number.get((a.source, a.care), START), a.variable, target, 0, 0)
         for a in steps
         for target in ([DEAD] if a.target == DEAD else cells_of[a.target])
     )
@@ -102,6 +114,7 @@ def fold_guards(
         tuple(cell for cells in ends for cell in cells),
         ((),) * len(automaton.variables) + clears,
         (-1,) * len(arrows),
+        tuple(number[START, care] for care in beginnings),
     )
 
 

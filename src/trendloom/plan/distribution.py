@@ -3,7 +3,8 @@
 A bounded input is divided in one of two ways.
 
 **combine**: every task reduces its own events to maps, and only maps travel. It needs what the fold
-needs, and windows of few panes.
+or the step needs, and windows of few panes. A group goes by exchange where tasks interleave in
+time, or, with conditions between neighbours, where events are simultaneous.
 **exchange**: the events travel, to where all of their group or partition are.
 
 A stream is divided by group, and keeps vectors or events; some queries have no answer on one.
@@ -17,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import Duration, Semantics, TimeWindow, Unit
-from trendloom.plan.explaining.algorithm import cells, streams
+from trendloom.plan.explaining.algorithm import cells, folds, maps, pairs, ranks, streams
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MAX_PANES = 256
 """More panes than this in a window: most hold so few events that the events are smaller than maps,
 and each window is a product of all its panes."""
+MOST_WINDOWS = 8
+"""That hold an event whose partial trends are kept for each: events are kept once."""
 
 
 class Keeps(Enum):
@@ -47,7 +50,12 @@ class MapSize:
 
 def can_combine(plan: Plan) -> bool:
     """Whether events can travel as maps, with numbers as the plan chooses them."""
-    return streams(plan) and panes(plan) <= MAX_PANES
+    return maps(plan) and panes(plan) <= MAX_PANES
+
+
+def has_joints(plan: Plan) -> bool:
+    """Whether conditions between neighbours decide what goes on where two maps meet."""
+    return any(part.adjacent for part in plan.all_parts)
 
 
 def panes(plan: Plan) -> int:
@@ -102,3 +110,21 @@ def stream_keeps(plan: Plan) -> Keeps | None:
         case WindowStrategy.SLIDING if streams(plan):
             return Keeps.VECTORS
     return Keeps.EVENTS
+
+
+def overlaps_little(plan: Plan) -> bool:
+    """Whether few windows hold an event: each keeps entries of its own."""
+    match plan.window:
+        case TimeWindow(within=within, slide=Duration() as slide):
+            return within.nanoseconds <= MOST_WINDOWS * slide.nanoseconds
+    return False
+
+
+def arrives(plan: Plan) -> bool:
+    """Whether a stream's updates need no events, but what ends in each, by the numbers compared."""
+    if plan.strategy is not WindowStrategy.SLIDING or plan.semantics is not Semantics.ANY:
+        return False
+    looked_up = [ranks(plan, p) and not pairs(plan, p) for p in plan.all_parts]
+    folded = [folds(plan, part) for part in plan.all_parts]
+    each = all(a or b for a, b in zip(looked_up, folded, strict=True))
+    return plan.exponential and overlaps_little(plan) and each and any(looked_up)

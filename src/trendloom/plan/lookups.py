@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import Semantics
+from trendloom.pattern.automaton import START
 from trendloom.plan.pairs import FLIPPED, Op
 
 if TYPE_CHECKING:
@@ -81,3 +82,22 @@ def lookups(part: Part, semantics: Semantics) -> dict[tuple[int, int], Lookup] |
 def are_paired(lookups: dict[tuple[int, int], Lookup]) -> bool:
     """Whether a step has two comparisons."""
     return any(len(one.comparisons) == 2 for one in lookups.values())
+
+
+def one_order(part: Part, semantics: Semantics) -> Comparison | None:
+    """The comparison of a part that is `S+` with `S.x > NEXT(S).x` alone, None of any other part.
+
+    What then precedes an event is told by its time and one value.
+    """
+    automaton = part.automaton
+    ways = sorted((arrow.source, arrow.target) for arrow in automaton.arrows)
+    if ways != [(START, 0), (0, 0)] or not automaton.accepts:
+        return None
+    found = lookups(part, semantics)
+    if found is None or len(found) != 1:
+        return None
+    (lookup,) = found.values()
+    if lookup.equalities or len(lookup.comparisons) != 1:
+        return None
+    (one,) = lookup.comparisons
+    return one if one.op is not Op.NE and one.left == one.right else None

@@ -161,8 +161,10 @@ class Plan:
         nothing bound, and guards that clearing can express."""
         if part.adjacent or part.bindings:
             return None
-        lasting = self.strategy is WindowStrategy.CHANGES
-        return fold_guards(part.automaton, part.negated, self.semantics, trailing=not lasting)
+        anew = self.strategy is not WindowStrategy.CHANGES
+        return fold_guards(
+            part.automaton, part.negated, self.semantics, leading=anew, trailing=anew
+        )
 
     def stepping(self, part: Part) -> Folding | None:
         """The fast path's view of a part with conditions between neighbours, where these can be
@@ -170,15 +172,19 @@ class Plan:
         contiguous = self.semantics is Semantics.CONTIGUOUS
         if not contiguous or not part.adjacent or part.bindings:
             return None
-        fast = fold_guards(part.automaton, part.negated, self.semantics, trailing=False)
+        fast = fold_guards(
+            part.automaton, part.negated, self.semantics, leading=True, trailing=False
+        )
         if fast is None:
             return None
-        # Contiguous states have one cell each, so cells are numbered as states are.
-        states = part.automaton.states
-        asks = (
-            -1 if a.source < 0 else part.adjacent.get((states[a.source].variable, a.variable), -1)
-            for a in fast.arrows
-        )
+        # Contiguous states have one cell each: cells are numbered as states are, armed ones last.
+        adjacent = {
+            (number, later): condition
+            for number, state in enumerate(part.automaton.states)
+            for (earlier, later), condition in part.adjacent.items()
+            if state.variable == earlier
+        }
+        asks = (adjacent.get((a.source, a.variable), -1) for a in fast.arrows)
         return replace(fast, asks=tuple(asks))
 
     def part_of(self, variable: str) -> int:

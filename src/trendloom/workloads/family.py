@@ -174,8 +174,11 @@ def why_alone(plan: Plan) -> str | None:
         return "it is run once per value of a variable"
     if any(isinstance(lane, Sum) and lane.distinct for lane in _lanes(plan)):
         return "DISTINCT keeps single events"
-    if plan.folding(part) is None:
+    fast = plan.folding(part)
+    if fast is None:
         return "its NOT is not expressed by clearing sums"
+    if fast.armed:
+        return "its NOT is before the first event"
     return None
 
 

@@ -96,6 +96,12 @@ STORIES = {
     "changes": Story(
         "RETURN g, COUNT(*), STDDEV(A.x) PATTERN SEQ(A+, B) WHERE [k] GROUP-BY g WITHIN 5 seconds"
     ),
+    "entries": Story(
+        "RETURN g, COUNT(*), SUM(B.x), VARIANCE(A.x), MIN(A.x), MAX(LENGTH(*)) "
+        "PATTERN (SEQ(A+, B))+ WHERE A.x <= NEXT(A).x AND A.g = NEXT(B).g AND A.x <> NEXT(B).x "
+        "GROUP-BY g WITHIN 9 seconds SLIDE 3 seconds",
+        Mode.UPDATE,
+    ),
     "numbered": Story(
         "RETURN g, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 5 EVENTS SLIDE 2 EVENTS",
         Mode.UPDATE,

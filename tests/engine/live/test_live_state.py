@@ -17,6 +17,7 @@ from trendloom.engine import wire
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Live, Mode, check_streamable
 from trendloom.engine.live.state import FORMAT
+from trendloom.engine.live.vectors import Vectors
 from trendloom.errors import InputError, QueryMeaningError, StateError
 from trendloom.testing import same_rows, stream
 
@@ -362,6 +363,16 @@ def test_trends_that_a_trailing_not_takes_away_are_taken_back() -> None:
         [{**window, "n": 2.0, "top": 4}],
         [],
     ]
+
+
+def test_a_guard_before_the_first_event_is_remembered_without_any_trend() -> None:
+    text = "RETURN COUNT(*) AS n PATTERN SEQ(NOT C, A) WITHIN 8 s SLIDE 4 s"
+    scan = scanned(text, stream("c1 a5"))
+    live = scan.live()
+    assert isinstance(live._keeper, Vectors)
+    said = [live.advance(scan.table.slice(k, 1), 1 + 4 * k).rows for k in range(2)]
+    said.append(live.advance(None, END).rows)
+    assert scan.rows(*said) == [{"window_start": 4, "window_end": 12, "n": 1}]
 
 
 def test_a_step_at_which_no_trend_changes_has_no_rows() -> None:

@@ -6,8 +6,9 @@ A watermark W says that every event still to come has a time of W or later. So
 2. the order of the events before W is final, and they can be looked at;
 3. a window that ends at W or before is over, and its row comes out.
 
-A shard holds many partitions, always all of a group. What it keeps is either vectors or events; the
-rows are the same, and the same as those of a batch over all events that were not late.
+A shard holds many partitions, always all of a group. What it keeps is vectors, vectors with entries
+by value, or events; the rows are the same, and the same as those of a batch over all events that
+were not late.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from typing import TYPE_CHECKING, Self
 
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.live import state
+from trendloom.engine.live.entries import Entries, can_keep_entries
 from trendloom.engine.live.events import Events
 from trendloom.engine.live.mode import Mode, check_streamable, may_lose_trends
 from trendloom.engine.live.numbered import Numbered
 from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.vectors import Vectors
-from trendloom.engine.live.waiting import FIRST, event_schema, fitted, times
+from trendloom.engine.live.waiting import FIRST, fitted, times
 from trendloom.engine.run import find_centres
+from trendloom.engine.scanned import event_schema
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -73,8 +76,12 @@ class Live:
         folds = all(evaluator.folds for evaluator in self._evaluators)
         strategy = setting.windows.strategy
         sliding = strategy is WindowStrategy.SLIDING
-        kind: type[Vectors | Events | Numbered]
-        kind = Vectors if folds and sliding and not (forgets or keep_events) else Events
+        kind: type[Vectors | Events | Numbered] = Events
+        if sliding and not (forgets or keep_events):
+            if folds:
+                kind = Vectors
+            elif mode is Mode.UPDATE and can_keep_entries(setting, self._evaluators):
+                kind = Entries
         if strategy is WindowStrategy.COUNTED:
             kind = Numbered
         self._keeper = kind(setting, self._evaluators, mode)

@@ -22,7 +22,8 @@ from trendloom.engine.chunk import Chunk, make_chunk
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
-from trendloom.engine.live.waiting import LAST, Waiting, plain
+from trendloom.engine.live.waiting import LAST, Waiting
+from trendloom.engine.scanned import plain
 from trendloom.engine.sort import key_codes, sort_events
 from trendloom.engine.windows import Runs
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trendloom.engine import wire
 from trendloom.engine.inputs import Centre
-from trendloom.engine.live.waiting import plain
+from trendloom.engine.scanned import plain
 from trendloom.errors import StateError
 from trendloom.language.printer import to_text
 

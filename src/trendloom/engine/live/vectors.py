@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,9 @@ from trendloom.engine.chunk import make_chunk
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
-from trendloom.engine.live.waiting import (
-    Waiting,
-    pair_numbers,
-    plain,
-)
+from trendloom.engine.live.waiting import Waiting, pair_numbers
 from trendloom.engine.numbers import Doubles, Integers
+from trendloom.engine.scanned import plain
 from trendloom.engine.slots import State
 from trendloom.engine.sort import key_codes, sort_events
 from trendloom.plan.plan import WindowStrategy
@@ -180,14 +177,17 @@ class Vectors:
         return groups, group
 
     def _begun(self, kept: Kept) -> Bools:
-        """Vectors of zeros are as good as none. Every part counts its trends: sums tell."""
+        """Vectors as they are at first are as good as none. Every part counts its trends: sums
+        tell."""
         begun = np.zeros(len(kept), np.bool_)
         for evaluator, state in zip(self.evaluators, kept.states, strict=True):
-            cells = _cells(evaluator)
-            if state.doubles is not None:
-                begun |= (state.doubles.m[:, : cells[0]] != 0).any(axis=1)
-            if state.integers is not None:
-                begun |= (state.integers.v[:, : cells[1]] != 0).any(axis=1)
+            cells, first = _cells(evaluator), evaluator.blank(1)
+            if state.doubles is not None and first.doubles is not None:
+                ours, theirs = state.doubles.m[:, : cells[0]], first.doubles.m[:, : cells[0]]
+                begun |= (ours != theirs).any(axis=1)
+            if state.integers is not None and first.integers is not None:
+                whole, none = state.integers.v[:, : cells[1]], first.integers.v[:, : cells[1]]
+                begun |= (whole != none).any(axis=1)
         return begun
 
     def _none(self) -> Kept:
@@ -200,22 +200,27 @@ class Vectors:
     @property
     def shape(self) -> list[object]:
         """What the cells of a vector mean. Vectors of another shape cannot go on."""
-        shape: list[object] = []
-        for evaluator in self.evaluators:
-            fast, layout = evaluator.fast, evaluator.layout
-            lanes = [
-                None
-                if sums is None
-                else [[s.variable, s.operand, s.power, s.centred] for s in sums]
-                for sums in (layout.scaled, layout.checked)
-            ]
-            arrows = [[a.source, a.variable, a.target] for a in fast.arrows]
-            if layout.extremes:
-                lanes.append([[x.variable, x.operand, x.largest] for x in layout.extremes])
-            names = list(evaluator.part.automaton.variables)
-            clears = [list(fast.clears)] if any(fast.clears) else []
-            shape.append([names, arrows, list(fast.accepts), lanes, *clears])
-        return shape
+        return [self.shape_of(evaluator) for evaluator in self.evaluators]
+
+    def shape_of(self, evaluator: Evaluator) -> object:
+        """Of one part."""
+        fast, lanes = evaluator.fast, self.lanes_of(evaluator)
+        arrows = [[a.source, a.variable, a.target] for a in fast.arrows]
+        names = list(evaluator.part.automaton.variables)
+        clears = [list(fast.clears)] if any(fast.clears) else []
+        return [names, arrows, list(fast.accepts), lanes, *clears]
+
+    @staticmethod
+    def lanes_of(evaluator: Evaluator) -> list[object]:
+        """What is added up, and of what the least is kept."""
+        layout = evaluator.layout
+        lanes: list[object] = [
+            None if sums is None else [[s.variable, s.operand, s.power, s.centred] for s in sums]
+            for sums in (layout.scaled, layout.checked)
+        ]
+        if layout.extremes:
+            lanes.append([[x.variable, x.operand, x.largest] for x in layout.extremes])
+        return lanes
 
     def tables(self) -> dict[str, pa.Table]:
         columns: dict[str, pa.Array] = {f"p{k}": key for k, key in enumerate(self.kept.keys)}
@@ -223,14 +228,14 @@ class Vectors:
         for k, (evaluator, state) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
             in_doubles, in_integers, in_keys = _cells(evaluator)
             if state.doubles is not None:
-                columns[f"m{k}"] = _lists(state.doubles.m[:, :in_doubles])
+                columns[f"m{k}"] = to_lists(state.doubles.m[:, :in_doubles])
                 exponents = state.doubles.e[:, :in_doubles]
                 if exponents.any():
-                    columns[f"e{k}"] = _lists(exponents)
+                    columns[f"e{k}"] = to_lists(exponents)
             if state.integers is not None:
-                columns[f"v{k}"] = _lists(state.integers.v[:, :in_integers])
+                columns[f"v{k}"] = to_lists(state.integers.v[:, :in_integers])
             if state.extremes is not None:
-                columns[f"x{k}"] = _lists(state.extremes[:, :in_keys])
+                columns[f"x{k}"] = to_lists(state.extremes[:, :in_keys])
         tables = {"vectors": pa.table(columns)} if len(self.kept) else {}
         return tables | _waiting_table("pending", self.waiting)
 
@@ -245,13 +250,13 @@ class Vectors:
             in_doubles, in_integers, in_keys = _cells(evaluator)
             state = evaluator.blank(table.num_rows)
             if state.doubles is not None:
-                state.doubles.m[:, :in_doubles] = _array(columns[f"m{k}"])
+                state.doubles.m[:, :in_doubles] = to_rows(columns[f"m{k}"])
                 if f"e{k}" in columns:
-                    state.doubles.e[:, :in_doubles] = _array(columns[f"e{k}"])
+                    state.doubles.e[:, :in_doubles] = to_rows(columns[f"e{k}"])
             if state.integers is not None:
-                state.integers.v[:, :in_integers] = _array(columns[f"v{k}"])
+                state.integers.v[:, :in_integers] = to_rows(columns[f"v{k}"])
             if state.extremes is not None:
-                state.extremes[:, :in_keys] = _array(columns[f"x{k}"])
+                state.extremes[:, :in_keys] = to_rows(columns[f"x{k}"])
             states.append(state)
         keys = tuple(columns[f"p{k}"] for k in range(len(self.setting.partition_types)))
         self.kept = Kept(keys, to_numpy(columns["window"]), tuple(states))
@@ -276,7 +281,7 @@ def _concatenated(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _stacked(left: State, right: State) -> State:
-    doubles = integers = extremes = None
+    doubles = integers = extremes = shelf = None
     if left.doubles is not None and right.doubles is not None:
         m = np.concatenate([left.doubles.m, right.doubles.m])
         doubles = Doubles(m, np.concatenate([left.doubles.e, right.doubles.e]))
@@ -284,13 +289,17 @@ def _stacked(left: State, right: State) -> State:
         integers = Integers(np.concatenate([left.integers.v, right.integers.v]))
     if left.extremes is not None and right.extremes is not None:
         extremes = np.concatenate([left.extremes, right.extremes])
-    return State(doubles, integers, extremes)
+    if left.shelf is not None and right.shelf is not None:
+        shelf = np.concatenate([left.shelf, right.shelf])
+    return State(doubles, integers, extremes, shelf)
 
 
-def _lists(rows: NDArray[np.float64] | Ints) -> pa.Array:
+def to_lists(rows: NDArray[np.float64] | Ints) -> pa.Array:
+    """[row, number] as a column."""
     return pa.FixedSizeListArray.from_arrays(from_numpy(rows.ravel()), rows.shape[1])
 
 
-def _array(column: pa.Array) -> NDArray[np.float64] | Ints:
-    values: NDArray[np.float64] | Ints = to_numpy(column.flatten())
+def to_rows(column: pa.Array) -> NDArray[Any]:
+    """What `to_lists` wrote."""
+    values: NDArray[Any] = to_numpy(column.flatten())
     return values.reshape(len(column), -1)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.scanned import event_schema
 from trendloom.errors import StateError
 
 if TYPE_CHECKING:
@@ -22,17 +23,6 @@ FIRST = -(1 << 63)
 """Before every event: the watermark of a stream that has none yet."""
 LAST = (1 << 63) - 1
 """After every event: the watermark of a stream that is over."""
-_MASKS = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64()))
-
-
-def event_schema(setting: Setting, tie: pa.DataType | None) -> pa.Schema:
-    """The scan's columns, as they are kept: no dictionaries, the narrowest mask."""
-    letters = len(setting.plan.scan.letters)
-    fields = [(f"p{k}", plain(kind)) for k, kind in enumerate(setting.partition_types)]
-    fields += [("time", pa.int64())] + ([] if tie is None else [("tie", plain(tie))])
-    fields += [("mask", next(kind for bits, kind in _MASKS if letters <= bits))]
-    fields += [(f"x{k}", plain(kind)) for k, kind in enumerate(setting.operand_types)]
-    return pa.schema(fields)
 
 
 def fitted(setting: Setting, events: pa.Table) -> pa.Table:
@@ -41,11 +31,6 @@ def fitted(setting: Setting, events: pa.Table) -> pa.Table:
     schema = event_schema(setting, tie)
     events = events.select(schema.names)
     return events if events.schema.equals(schema) else events.cast(schema)
-
-
-def plain(kind: pa.DataType) -> pa.DataType:
-    """The type of a dictionary's values."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def times(table: pa.Table) -> Ints:

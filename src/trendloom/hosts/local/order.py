@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+import numpy as np
 
+from trendloom.engine.arrow import from_numpy
 from trendloom.engine.chunk import join_batches
 from trendloom.engine.sort import orders
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Order(Enum):
@@ -42,7 +47,7 @@ class Watch:
             self._look(join_batches([self._last, batch.select(self._names).slice(0, 1)]))
         self._look(batch)
         # A copy: a slice would keep the whole batch.
-        self._last = batch.select(self._names).take(pa.array([batch.num_rows - 1]))
+        self._last = batch.select(self._names).take(from_numpy(np.array([batch.num_rows - 1])))
 
     def _look(self, batch: pa.RecordBatch) -> None:
         # Keys of text are costly to compare: not after they were found out of order.

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.arrow import filled, from_numpy, to_numpy
 from trendloom.hosts.scan import duck
 
 if TYPE_CHECKING:
@@ -131,5 +131,5 @@ def _has_no_nan(column: pa.ChunkedArray) -> bool:
         return True
     # NaN goes through every sum; infinities of both signs are taken for one.
     with np.errstate(invalid="ignore", over="ignore"):
-        values = (to_numpy(c.fill_null(0.0) if c.null_count else c) for c in column.chunks)
+        values = (filled(c, 0.0) for c in column.chunks)
         return not any(np.isnan(np.sum(part)) for part in values)

@@ -1,6 +1,7 @@
 """A query over a bounded input on Spark: three plans that give the same rows.
 
-combine   events are reduced to maps where they are; only maps are exchanged and multiplied
+combine   events are reduced to maps where they are; only maps are exchanged and multiplied,
+          and the events of groups whose maps cannot be
 exchange  events are packed by partition, exchanged, sorted and run where they arrive
 direct    either of them, but the workers read Parquet row groups themselves
 
@@ -9,6 +10,7 @@ Everything here only describes a DataFrame; nothing runs before the caller asks 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from trendloom.engine.layout import Numbers
-from trendloom.engine.maps import mappable
+from trendloom.engine.maps import have_joints, mappable
 from trendloom.engine.partial import can_split
 from trendloom.engine.strewn import can_strew
 from trendloom.errors import InputError
@@ -50,6 +52,8 @@ from trendloom.hosts.spark.sources import (
 )
 from trendloom.hosts.spark.stages import WIDTH
 from trendloom.hosts.spark.task import Task
+from trendloom.hosts.spark.workers import in_workers
+from trendloom.plan.explaining.facts import gather
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,9 +125,9 @@ def _from_frame(
     can = mappable(task.setting)
     if how is How.COMBINE and not can:
         raise InputError(
-            "This query cannot be combined from maps.",
-            remedy="Leave the plan to Trendloom, or ask for plan='exchange'; "
-            "explain says what the query needs.",
+            "This query cannot be combined from maps, for "
+            f"{', '.join(gather(plan).spark.dataframe.because)}.",
+            remedy="Leave the plan to Trendloom, or ask for plan='exchange'.",
         )
     if how is How.EXCHANGE or not can:
         return _exchanged(task, source)
@@ -156,7 +160,8 @@ def _from_files(
         read_row_groups(projector, tasks, in_turn=in_turn and ordered),
         ordered=ordered,
     )
-    if mappable(task.setting) and ordered:
+    # Which groups have simultaneous events is found too late for files, which nobody reads twice.
+    if mappable(task.setting) and ordered and not have_joints(task.setting):
         return _combined(task, source, in_turn=in_turn)
     return _exchanged(task, source)
 
@@ -172,16 +177,16 @@ def _task_rows(spark: SparkSession, rows: int) -> int:
 def _combined(task: Task, source: Source, *, in_turn: bool = False) -> DataFrame:
     """`in_turn`: the chunks of a task, too, follow one another."""
     reduce = stages.reduce_in_order if in_turn else stages.reduce_to_maps
-    maps = source.frame.mapInArrow(reduce(task, source.read), SCHEMA)
+    maps = in_workers(source.frame, reduce(task, source.read), SCHEMA)
     exchanged = maps.repartition("shard")
-    rows = exchanged.mapInArrow(stages.multiply(task), struct_of(task.schema))
+    rows = in_workers(exchanged, stages.multiply(task), struct_of(task.schema))
     if source.ordered:
         return rows
     # Spark runs the maps once for both uses, and with adaptive execution the events are not even
     # looked at again when no group is tangled.
     schema = _tangled_schema(task)
-    tangled = exchanged.mapInArrow(
-        stages.tangled_groups(task, schema, PART_EVENTS), struct_of(schema)
+    tangled = in_workers(
+        exchanged, stages.tangled_groups(task, schema, PART_EVENTS), struct_of(schema)
     )
     from pyspark.sql import functions as f
 
@@ -191,6 +196,9 @@ def _combined(task: Task, source: Source, *, in_turn: bool = False) -> DataFrame
     # Rows without a place in the order have been refused, or dropped, when the maps were made.
     ordered = source.frame.dropna(subset=[n for n in ("time", "tie") if n in source.frame.columns])
     again = ordered.join(f.broadcast(tangled), same).select(*source.frame.columns, WIDTH)
+    if have_joints(task.setting):
+        # Parts in order do not help simultaneous events.
+        return rows.unionAll(_exchanged(task, replace(source, frame=again.drop(WIDTH))))
     return rows.unionAll(_combined_by_parts(task, again, source))
 
 
@@ -206,20 +214,19 @@ def _tangled_schema(task: Task) -> pa.Schema:
 def _combined_by_parts(task: Task, frame: DataFrame, source: Source) -> DataFrame:
     """Groups whose events come in no order: cut by time, so that a large one is many tasks'."""
     assert source.read_parts is not None, "files are combined only in order"
-    packed = frame.mapInArrow(stages.pack_parts(source.read_parts, task.group), SCHEMA)
-    maps = packed.repartition("shard").mapInArrow(stages.reduce_parts(task), SCHEMA)
-    return maps.repartition("shard").mapInArrow(
-        stages.multiply(task, tangled="impossible"), struct_of(task.schema)
-    )
+    packed = in_workers(frame, stages.pack_parts(source.read_parts, task.group), SCHEMA)
+    maps = in_workers(packed.repartition("shard"), stages.reduce_parts(task), SCHEMA)
+    product = stages.multiply(task, tangled="impossible")
+    return in_workers(maps.repartition("shard"), product, struct_of(task.schema))
 
 
 def _exchanged(task: Task, source: Source) -> DataFrame:
     whole_groups = len(task.group) == len(task.partition) or not can_split(task.setting.plan)
     key = task.group if whole_groups else task.partition
-    packed = source.frame.mapInArrow(stages.pack_events(source.read, key), SCHEMA)
+    packed = in_workers(source.frame, stages.pack_events(source.read, key), SCHEMA)
     exchanged = packed.repartition("shard")
     rows = struct_of(task.schema)
     if whole_groups:
-        return exchanged.mapInArrow(stages.run_engine(task), rows)
-    shares = exchanged.mapInArrow(stages.run_shares(task), SCHEMA).repartition("shard")
-    return shares.mapInArrow(stages.merge_shares(task), rows)
+        return in_workers(exchanged, stages.run_engine(task), rows)
+    shares = in_workers(exchanged, stages.run_shares(task), SCHEMA).repartition("shard")
+    return in_workers(shares, stages.merge_shares(task), rows)

@@ -176,7 +176,7 @@ def _made(wanted: Wanted) -> SparkSession:
         builder = builder.config(key, value)
     aside = Aside(aside=wanted.log == "off" and not _submitted())
     try:
-        with aside:
+        with aside, _deaf_to_terminate():
             spark: SparkSession = builder.getOrCreate()
     except PySparkRuntimeError as error:
         if "JAVA_GATEWAY" not in str(error):
@@ -223,6 +223,23 @@ def _static(wanted: Wanted) -> dict[str, str]:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         chosen |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     return {key: value for key, value in chosen.items() if value}
+
+
+@contextmanager
+def _deaf_to_terminate() -> Iterator[None]:
+    """What starts meanwhile ignores SIGTERM for good.
+
+    Service managers send it to all processes of a job at once, and a JVM that ends by itself leaves
+    nobody to stop a stream in order. Ours ends when this process closes its standard input.
+    """
+    if _submitted() or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _interrupt_as_usual() -> None:

@@ -15,6 +15,7 @@ from trendloom.errors import InputError
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
 from trendloom.hosts.spark.numbered import arrived, exchanged, numbered_frame
 from trendloom.hosts.spark.session import require_pyspark
+from trendloom.hosts.spark.workers import in_workers
 from trendloom.language import parse, to_text
 from trendloom.plan.listing import carrying
 from trendloom.plan.planner import plan as make_plan
@@ -108,14 +109,15 @@ def list_spark(
     moved = exchanged(frame, scan, id)
     if wanted.counts_first:
         check_most(_counted(moved, task), wanted.most)
-    found = moved.mapInArrow(list_events(task), struct_of(task.schema))
+    found = in_workers(moved, list_events(task), struct_of(task.schema))
     # A task stops after so many; all of them together have more.
     return found if wanted.limit is None else found.limit(wanted.limit)
 
 
 def _counted(moved: DataFrame, task: ListingTask) -> Count:
     """All trends, by a job of its own: each task counts those of its partitions."""
-    rows = moved.mapInArrow(count_events(task), "mantissa DOUBLE, exponent BIGINT").collect()
+    found = in_workers(moved, count_events(task), "mantissa DOUBLE, exponent BIGINT")
+    rows = found.collect()
     return sum((Count(row.mantissa, row.exponent) for row in rows), Count())
 
 

@@ -17,6 +17,7 @@ from trendloom.hosts.scan.columns import refuse_repeated
 from trendloom.hosts.scan.formulas import Asked, Ready
 from trendloom.hosts.spark.numbered import arrived, exchanged, numbered_frame
 from trendloom.hosts.spark.session import require_pyspark
+from trendloom.hosts.spark.workers import in_workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,7 @@ def match_spark(
     scan = spark_scan(frame.schema, task.ready.plan.scan, reading)
     task = replace(task, partition_types=tuple(scan.partition_types))
     moved = exchanged(frame, scan, id)
-    found = moved.mapInArrow(match_events(task), struct_of(task.schema))
+    found = in_workers(moved, match_events(task), struct_of(task.schema))
     return found if asked.limit is None else found.limit(asked.limit)
 
 

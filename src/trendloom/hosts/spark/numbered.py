@@ -13,6 +13,7 @@ from trendloom.engine.sort import sort_events
 from trendloom.errors import InputError, did_you_mean
 from trendloom.hosts.spark.blobs import SCHEMA, from_blobs
 from trendloom.hosts.spark.session import check_overflow, is_dataframe, session_of
+from trendloom.hosts.spark.workers import in_workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def exchanged(frame: DataFrame, scan: SparkScan, id: str) -> DataFrame:  # noqa:
     chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS {ROW}")
     key = [f"p{k}" for k in range(len(scan.partition_types))]
     read = read_batches(scan.arrival, ROW)
-    return chosen.mapInArrow(stages.pack_events(read, key), SCHEMA).repartition("shard")
+    return in_workers(chosen, stages.pack_events(read, key), SCHEMA).repartition("shard")
 
 
 def arrived(batches: Batches, keys: int) -> pa.RecordBatch | None:

@@ -12,6 +12,8 @@ from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
+from trendloom.hosts.spark.workers import settle
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,6 +35,7 @@ class TrendProcessor(StatefulProcessor):
         self._loaded: Shards | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        settle()
         self._handle = handle
         self._state = handle.getValueState("shard", STATE)
 

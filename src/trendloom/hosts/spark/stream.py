@@ -32,6 +32,7 @@ from trendloom.hosts.spark.session import (
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
 from trendloom.hosts.spark.unpack import read_rows
+from trendloom.hosts.spark.workers import in_workers
 from trendloom.workloads.union import joint_schema
 
 if TYPE_CHECKING:
@@ -101,9 +102,8 @@ def run_stream(
     schema = joint_schema(schemas) if several else feeds[0].task.schema
 
     marked = _with_watermark(frame, feeds[0].task, reading.time, streaming.watermark)
-    packed = _selected(marked, feeds, scans).mapInArrow(
-        pack(feeds, streaming.shards, drop=reading.drops), SCHEMA
-    )
+    chosen = _selected(marked, feeds, scans)
+    packed = in_workers(chosen, pack(feeds, streaming.shards, drop=reading.drops), SCHEMA)
     mode = Mode(streaming.mode)
     shards = Shards(tuple(feeds), streaming.shards, mode, streaming.late)
     stepped = packed.groupBy("shard").transformWithState(
@@ -119,7 +119,8 @@ def run_stream(
             for name in ("events", "late", "rows", "state_bytes")
         ],
     )
-    return counted.mapInArrow(read_rows(list(schemas), schema, several=several), struct_of(schema))
+    unpack = read_rows(list(schemas), schema, several=several)
+    return in_workers(counted, unpack, struct_of(schema))
 
 
 def pack(feeds: list[Feed], shards: int, *, drop: bool) -> Stage:

@@ -6,7 +6,8 @@
 and a route where events are simultaneous.
 **rank**: conditions between consecutive events that are lookups by value (`plan/lookups.py`), under
 skip-till-any-match or skip-till-next-match; the former without sets of events and exact integers,
-and with two comparisons on a step too.
+and with two comparisons on a step too. One comparison alone, as in `S+` with `S.x > NEXT(S).x`,
+needs a stack under skip-till-next-match, and nothing is sorted.
 **route**: everything else, and `numbers="exact"`.
 """
 
@@ -25,7 +26,7 @@ from trendloom.language.nodes import (
     TimeWindow,
     Values,
 )
-from trendloom.plan.lookups import are_paired, lookups
+from trendloom.plan.lookups import are_paired, lookups, one_order
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ def pairs(plan: Plan, part: Part) -> bool:
     return ranks(plan, part) and found is not None and are_paired(found)
 
 
+def stacks(plan: Plan, part: Part) -> bool:
+    """Whether partial trends wait on a stack: `S+` with one comparison, each extended once."""
+    return plan.semantics is Semantics.NEXT and one_order(part, plan.semantics) is not None
+
+
 def steps(plan: Plan, part: Part) -> bool:
     """Whether conditions between neighbours are letters, and runs without ties are folded."""
     return plan.stepping(part) is not None and not distinct(plan, part)
@@ -69,7 +75,7 @@ def folds(plan: Plan, part: Part) -> bool:
 
 def cells(plan: Plan, part: Part) -> int:
     """How many sums of each lane a vector has, for a part that is folded."""
-    fast = plan.folding(part)
+    fast = plan.folding(part) or plan.stepping(part)
     assert fast is not None, "only parts that fold have vectors"
     return fast.cells
 
@@ -78,6 +84,12 @@ def streams(plan: Plan) -> bool:
     """Whether vectors, and no events, wait between batches."""
     simple = plan.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
     return simple and all(folds(plan, part) for part in plan.all_parts)
+
+
+def maps(plan: Plan) -> bool:
+    """Whether what stretches of events do to vectors is known without the vectors."""
+    simple = plan.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
+    return simple and all(folds(plan, part) or steps(plan, part) for part in plan.all_parts)
 
 
 def slides(plan: Plan) -> bool:

@@ -15,6 +15,7 @@ from trendloom.plan.explaining.algorithm import (
     pairs,
     ranks,
     slides,
+    stacks,
     steps,
     streams,
 )
@@ -59,7 +60,7 @@ def growth(plan: Plan, part: Part) -> str:
     anchored = any(binding.kind is BindingKind.ANCHOR for binding in part.bindings)
     if anchored or distinct(plan, part) or (looks_back and not ranks(plan, part)):
         return QUADRATIC
-    if not looks_back:
+    if not looks_back or stacks(plan, part):
         return LINEAR
     return HALVING if pairs(plan, part) else SORTING
 
@@ -149,6 +150,8 @@ def _step(plan: Plan, part: Part) -> str:
         return f"{words}, against {before} before: linear"
     if pairs(plan, part):
         return f"{words}, two comparisons by halves of time: O(n log² n)"
+    if stacks(plan, part):
+        return f"{words}, partial trends wait on a stack: linear"
     if ranks(plan, part):
         return f"{words}, conditions looked up by value: O(n log n)"
     if len(kept) == 1 and kept[0].isalnum():

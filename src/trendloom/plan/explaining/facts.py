@@ -6,7 +6,9 @@ The dataclasses are the JSON: a field's name is a key, and `FORMAT` grows when o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from math import ceil
+from operator import or_
 from typing import TYPE_CHECKING
 
 from trendloom.language.expressions import to_sql
@@ -21,6 +23,7 @@ from trendloom.plan.explaining.algorithm import (
     folds,
     ranks,
     slides,
+    stacks,
     steps,
     streams,
 )
@@ -331,6 +334,8 @@ def _detours(
     bindings: tuple[BindingFacts, ...],
 ) -> tuple[Detour, ...]:
     how = "looked up by value" if ranks(plan, part) else "single events"
+    if stacks(plan, part):
+        how = "a stack of those that wait"
     if steps(plan, part):
         how = "told from the rows, ties by single events"
     found = [
@@ -359,7 +364,12 @@ def _folded_guards(plan: Plan, part: Part, automaton: AutomatonFacts) -> tuple[D
     effect = "is a guard: its events clear sums"
     if plan.semantics is Semantics.CONTIGUOUS:
         effect = "is a guard: contiguous trends leave nothing out, so it always holds"
-    return tuple(Detour(guard, effect) for guard in automaton.guards)
+    first = reduce(or_, (a.care for a in part.automaton.arrows if a.source == START), 0)
+    before = "is a guard before the first event: after its events no trends begin"
+    return tuple(
+        Detour(guard, before if first >> k & 1 else effect)
+        for k, guard in enumerate(automaton.guards)
+    )
 
 
 def _few(names: tuple[str, ...]) -> str:

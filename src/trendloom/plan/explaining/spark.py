@@ -10,9 +10,11 @@ from trendloom.language.printer import to_text
 from trendloom.plan.distribution import (
     MAX_PANES,
     Keeps,
+    arrives,
     can_combine,
     exchange_key,
     group_key,
+    has_joints,
     map_size,
     pane_length,
     panes,
@@ -85,7 +87,7 @@ def on_spark(plan: Plan, detours: Iterable[str]) -> SparkFacts:
             by=group_key(plan) if combines else exchange_key(plan),
             needs_tiebreak=plan.scan.input_order,
         ),
-        FileFacts(DIRECT, COMBINE if combines else EXCHANGE),
+        FileFacts(DIRECT, COMBINE if combines and not has_joints(plan) else EXCHANGE),
         _stream(plan),
     )
 
@@ -106,7 +108,8 @@ def _maps(plan: Plan) -> str:
     of = f"({counts})" if len(sizes) > 1 else counts
     pane = pane_length(plan)
     per = " and partition" if pane is None else f", partition and pane of {to_text(pane)}"
-    return f"one per task{per}, {of} numbers × {numbers(plan)}"
+    beside = ", and the first and last event" if has_joints(plan) else ""
+    return f"one per task{per}, {of} numbers × {numbers(plan)}{beside}"
 
 
 def _stream(plan: Plan) -> StreamFacts:
@@ -129,4 +132,7 @@ def _stream(plan: Plan) -> StreamFacts:
     if window.slide is None:
         kept = f"events, until the watermark is {to_text(window.within)} past them"
         return StreamFacts(kept, None, by)
-    return StreamFacts("the events of open windows", None, by)
+    kept = "the events of open windows"
+    if arrives(plan):
+        kept += ", or in update mode their sums by value"
+    return StreamFacts(kept, None, by)

@@ -165,7 +165,9 @@ def _result(facts: Facts) -> Iterator[str]:
     ]
     if exact:
         waits = ", and the events wait in memory" if facts.cost.streams else ""
-        waits += "; on Spark by exchange" if facts.spark.dataframe.plan == COMBINE else ""
+        waits += (
+            "; on Spark as maps of fewer events" if facts.spark.dataframe.plan == COMBINE else ""
+        )
         ranked = [part.algorithm == RANK for part in facts.parts]
         by_rank = all(ranked) and facts.semantics == Semantics.NEXT.value
         way = RANK if by_rank else ROUTE
@@ -182,12 +184,15 @@ def _spark(facts: Facts) -> Iterator[str]:
     frame, files, stream = facts.spark.dataframe, facts.spark.parquet, facts.spark.stream
     by = _by(frame.by, "to one task")
     if frame.plan == COMBINE:
-        words = f"maps travel{by}, {frame.map}; events do where tasks interleave in time"
-        then = "; combine if these follow in time, else exchange"
+        # Files are exchanged where simultaneous events may ask for it: nobody reads them twice.
+        ties = "" if files.then == COMBINE else " or events are simultaneous"
+        words = f"maps travel{by}, {frame.map}; events do where tasks interleave in time{ties}"
     else:
         tie = ", with a tiebreak" if frame.needs_tiebreak else ""
         words = f"events travel{by}{tie}, for {', '.join(_few(list(frame.because), 3))}"
-        then = f", then {files.then}"
+    then = f", then {files.then}"
+    if files.then == COMBINE:
+        then = "; combine if these follow in time, else exchange"
     kept = f"keeps {stream.keeps},{_by(stream.by, 'in one shard')}"
     yield "On Spark"
     for events, told in (

@@ -107,7 +107,9 @@ def members_of(plan: Plan) -> tuple[Member, ...] | str:
 
 def _member(plan: Plan, side: int) -> Member | str:
     part = plan.parts[side]
-    folding = fold_guards(part.automaton, part.negated, plan.semantics, trailing=True)
+    folding = fold_guards(
+        part.automaton, part.negated, plan.semantics, leading=False, trailing=True
+    )
     if folding is None:
         return "a guard that clearing cells cannot express"
     steps = tuple(_steps(folding, letter) for letter in range(len(part.bits)))

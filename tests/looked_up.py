@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from trendloom.language import Semantics
     from trendloom.language.nodes import Query
 
-SIDES = (
+NUMBERS = (
     ("{v}.x", "NEXT({w}).x"),
     ("{v}.y", "NEXT({w}).y"),
     ("{v}.x * 2", "NEXT({w}).x + 1"),
     ("{v}.x", "NEXT({w}).y"),
+)
+TEXTS = (
     ("{v}.k", "NEXT({w}).k"),
     ("UPPER({v}.k)", "UPPER(NEXT({w}).k)"),
 )
+SIDES = (*NUMBERS, *TEXTS)
 OPERATORS = ("<", "<=", ">", ">=", "=", "<>")
 UNEQUAL = ("<", "<=", ">", ">=", "<>")
 ONE = ((OPERATORS,), (OPERATORS,), (("=",),), (OPERATORS, ("=",)))
@@ -37,6 +40,7 @@ def looked_up(
     draw: st.DrawFn,
     semantics: Semantics,
     shapes: tuple[tuple[tuple[str, ...], ...], ...] = ONE,
+    sides: tuple[tuple[str, str], ...] = SIDES,
     **knobs: Any,
 ) -> Query:
     """One to three steps of the pattern, each with conditions of one of the shapes."""
@@ -58,7 +62,7 @@ def looked_up(
     texts = []
     for v, w in steps:
         for operators in draw(st.sampled_from(shapes)):
-            left, right = draw(st.sampled_from(SIDES))
+            left, right = draw(st.sampled_from(sides))
             op = draw(st.sampled_from(operators))
             texts.append(f"{left} {op} {right}".format(v=v, w=w))
     conditions = [condition(text) for text in texts]
