@@ -25,6 +25,7 @@ NAMES = (
     "cold_start",
     "real_data",
     "lookups",
+    "live_updates",
     "adjacent_pairs",
     "windows",
     "exact_integers",

@@ -116,13 +116,37 @@ def point(panel: str, what: str, x: float, y: float, *, stopped: bool = False) -
 
 
 def panels(those: list[Panel], *, title: str, subtitle: str) -> alt.ConcatChart:
-    """All on logarithmic scales, with one colour for a name in all of them."""
-    names = list(dict.fromkeys(point["what"] for panel in those for point in panel.points))
-    scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
-    drawn = [_panel(panel, alt.Color("what:N", scale=scale, title=None)) for panel in those]
-    return _dressed(
-        alt.concat(*drawn, columns=PANELS_ACROSS, spacing=28), title, subtitle
-    ).configure_legend(orient="top", labelFontSize=12, symbolSize=120, columns=len(names))
+    """All on logarithmic scales, with one colour for a name in all of them.
+
+    Names that are more than the colours share them, if no panel has both, and every panel says its.
+    """
+    own = [list(dict.fromkeys(point["what"] for point in panel.points)) for panel in those]
+    colours = _coloured(own)
+    apart = len(colours) > len(COLOURS)
+    drawn = []
+    for panel, names in zip(those, own, strict=True):
+        shown = names if apart else list(colours)
+        scale = alt.Scale(domain=shown, range=[colours[name] for name in shown])
+        legend = alt.Legend(columns=3 if apart else len(shown))
+        drawn.append(_panel(panel, alt.Color("what:N", scale=scale, title=None, legend=legend)))
+    chart = alt.concat(*drawn, columns=PANELS_ACROSS, spacing=28)
+    if apart:
+        chart = chart.resolve_scale(color="independent")
+    return _dressed(chart, title, subtitle).configure_legend(
+        orient="top", labelFontSize=11 if apart else 12, symbolSize=60 if apart else 120
+    )
+
+
+def _coloured(together: list[list[str]]) -> dict[str, str]:
+    """One colour each; another one than any name that it is together with."""
+    names = list(dict.fromkeys(name for some in together for name in some))
+    if len(names) <= len(COLOURS):
+        return dict(zip(names, COLOURS, strict=False))
+    found: dict[str, str] = {}
+    for name in names:
+        beside = {found.get(other) for some in together if name in some for other in some}
+        found[name] = next(colour for colour in COLOURS if colour not in beside)
+    return found
 
 
 def _panel(panel: Panel, colour: alt.Color) -> alt.LayerChart:

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 QUERY = "RETURN COUNT(*) PATTERN (SEQ(A+, B))+"
 EVENTS = "time,type\n1,A\n2,B\n3,A\n4,A\n5,B\n"
 LIMIT = 2.0
-CAUSES = {
-    "": "the machine was slower than when it took 1.5 s: that version, in turns with this one, was"
-    " as slow; what there is to do is load numba, DuckDB and the grammar's tables",
-}
 
 
 def run(size: Size) -> list[Figure]:
