@@ -32,7 +32,7 @@ LOCKED := -q --universal --python-version 3.11 --generate-hashes \
 lock:
 	$(UV) pip compile $(LOCKED) --all-extras --group dev pyproject.toml -o requirements.lock
 
-# Without caches: what a moved file is called from is not part of their keys.
+# Without caches: ruff's does not notice that an imported file has moved.
 lint: $(PACKAGES)
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --no-cache --check .
