@@ -16,11 +16,13 @@ What cannot be said is refused with the reason.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.asked import Asked
 from trendloom.acel.bridge.cases import with_cases
+from trendloom.acel.bridge.course import Course
 from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
 from trendloom.acel.bridge.groups import agreeing, with_groups
 from trendloom.acel.bridge.links import by_links, needs_links
@@ -28,9 +30,8 @@ from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
 from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
-from trendloom.acel.bridge.shuffled_links import shuffled_by_links
 from trendloom.acel.bridge.shuffles import refuse_pairs, shuffled, side_by_side
-from trendloom.acel.bridge.steps import by_steps, guards_of, refuse_outer_guards
+from trendloom.acel.bridge.steps import by_steps
 from trendloom.acel.bridge.text import text_of, window_text
 from trendloom.acel.depth import bounded
 from trendloom.language import nodes as t
@@ -54,6 +55,10 @@ class Translation:
     """If there are any: the formula is of streams that have no other types."""
     groups: tuple[tuple[str, str], ...] = ()
     """Variables, and the attribute on which their events agree, that tell the group of a result."""
+    at_start: bool = False
+    """Whether only complex events that begin with the window's first event are trends."""
+    at_end: bool = False
+    """Whether only those are that end with the window's last event."""
 
 
 @bounded
@@ -63,21 +68,22 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
     `types`: what the stream has beside the pattern's own, for formulas that tell what lies between.
     """
     query = name_variables(query)
-    asked = with_cases(with_groups(Asked.of(query, types)))
-    formula, between, in_runs, linked = _pattern(asked)
-    for part in asked.parts:
-        positive = without_guards(part)
-        assert positive is not None, "a pattern has events"
-        formula = Pairs(asked, positive, in_runs, linked).filtered(formula)
-    formula = agreeing(asked, formula)
-    plain = [key.attribute for key in query.group_by if key.variable is None]
-    partition = tuple(dict.fromkeys((*plain, *asked.conditions.equivalence)))
-    formula = n.Project(formula, asked.variables)
+    asked = Asked.of(query, types)
+    made = _both(asked) if isinstance(query.pattern, t.Both) else _pattern(asked)
+    formula = n.Project(agreeing(asked, made.formula), asked.variables)
     if sum(1 for _ in n.walk(formula)) > MOST_PARTS:
         raise too_large()
-    known = asked.types if between else ()
-    groups = tuple((key.variable, key.attribute) for key in query.group_by if key.variable)
-    return Translation(formula, partition, query.window, asked.variables, known, groups)
+    plain = [key.attribute for key in query.group_by if key.variable is None]
+    return Translation(
+        formula,
+        partition_by=tuple(dict.fromkeys((*plain, *asked.conditions.equivalence))),
+        window=query.window,
+        variables=asked.variables,
+        types=asked.types if made.between else (),
+        groups=tuple((key.variable, key.attribute) for key in query.group_by if key.variable),
+        at_start=asked.at_start,
+        at_end=asked.at_end,
+    )
 
 
 class _Made(NamedTuple):
@@ -86,57 +92,50 @@ class _Made(NamedTuple):
     formula: n.Formula
     between: bool = False
     """Whether it depends on the stream's types."""
-    in_runs: bool = False
-    """Whether conditions inside of V+ are still to be asked."""
-    linked: bool = False
-    """Whether all conditions between neighbours have been asked."""
 
 
 def _pattern(asked: Asked) -> _Made:
-    pattern, semantics = asked.query.pattern, asked.query.semantics
-    if isinstance(pattern, t.Both):
-        return _both(asked)
+    """A pattern without AND, or a part of one."""
+    asked = with_cases(with_groups(asked))
+    pattern = asked.query.pattern
     positive = without_guards(pattern)
     assert positive is not None, "a pattern has events"
-    guards = guards_of(pattern)
-    if guards:
-        refuse_outer_guards(asked, pattern)
-    to_next = semantics is t.Semantics.NEXT
+    if (alone := by_next(asked, pattern)) is not None:
+        return _Made(alone)
     # Contiguous trends leave nothing between their events: there a NOT always holds.
-    between = to_next or (bool(guards) and semantics is t.Semantics.ANY)
-    if to_next:
-        plain = not (guards or asked.conditions.adjacent or asked.conditions.correlated)
-        alone = by_next(asked, pattern) if plain else None
-        if alone is not None:
-            return _Made(alone)
-    if needs_links(asked, positive, in_runs=between):
-        made = by_links(asked, pattern if between else positive)
-        return _Made(made, between, linked=True)
-    if between:
-        return _Made(by_steps(asked, pattern), between=True, in_runs=True)
-    return _Made(Patterns(asked).formula(positive))
+    ends = asked.at_start or asked.at_end
+    course = Course(asked, pattern if ends or not _is_contiguous(asked) else positive)
+    stepwise = course.needs_types or bool(asked.beside)
+    linked = needs_links(asked, positive, in_runs=stepwise)
+    if linked:
+        formula = by_links(course)
+    else:
+        formula = by_steps(course) if stepwise else Patterns(asked).formula(positive)
+    formula = Pairs(asked, positive, in_runs=stepwise, linked=linked).filtered(formula)
+    return _Made(formula, course.needs_types)
 
 
 def _both(asked: Asked) -> _Made:
-    """A top-level AND; if one part is read link by link, conditions of all parts are asked so."""
+    """A top-level AND: in any order of the events, or where that is not all, part by part."""
     refuse_pairs(asked)
-    adjacent = asked.conditions.adjacent
     patterns = [without_guards(part) for part in asked.parts]
     positive = [one for one in patterns if one is not None]
-    linked = any(needs_links(asked, part, in_runs=True) for part in positive)
-    if asked.query.semantics is t.Semantics.CONTIGUOUS:
-        for part in asked.parts:
-            refuse_outer_guards(asked, part)
-        if linked:
-            asked.no_words(adjacent[0])
-        return _Made(side_by_side(asked, positive), in_runs=True)
-    if not linked:
-        return _Made(shuffled(asked), in_runs=True)
-    names = [{str(event.variable) for event in t.events_of(part)} for part in asked.parts]
-    parts = [
-        k for k, some in enumerate(names) if any({p.earlier, p.later} <= some for p in adjacent)
-    ]
-    return _Made(shuffled_by_links(asked, parts), linked=True)
+    told = asked.at_start or asked.at_end
+    if not _is_contiguous(asked):
+        told = told or asked.query.semantics is t.Semantics.NEXT or positive != [*asked.parts]
+    if told or any(needs_links(asked, part, in_runs=True) for part in positive):
+        made = [_pattern(asked.of_part(part)) for part in asked.parts]
+        every: list[n.Formula] = [n.Project(one.formula, asked.variables) for one in made]
+        return _Made(reduce(n.And, every), any(one.between for one in made))
+    asked = with_cases(with_groups(asked))
+    formula = side_by_side(asked, positive) if _is_contiguous(asked) else shuffled(asked)
+    for part in positive:
+        formula = Pairs(asked, part, in_runs=True).filtered(formula)
+    return _Made(formula)
+
+
+def _is_contiguous(asked: Asked) -> bool:
+    return asked.query.semantics is t.Semantics.CONTIGUOUS
 
 
 def as_text(query: t.Query, types: Iterable[str] = ()) -> str:

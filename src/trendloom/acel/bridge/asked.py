@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, NoReturn
 
 from trendloom.acel import conditions as on
@@ -11,11 +12,13 @@ from trendloom.acel import nodes as n
 from trendloom.acel.reading_sql import NotSaid, condition_from
 from trendloom.errors import QueryMeaningError
 from trendloom.language import nodes as t
+from trendloom.pattern.guards import FREE
+from trendloom.pattern.positions import Positions
 from trendloom.plan.conditions import Conditions, Pair, classify
 from trendloom.plan.shape import conjuncts_of, negated_events, positive_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from sqlglot import exp
 
@@ -32,6 +35,12 @@ class Asked:
     variables: tuple[str, ...]
     types: tuple[str, ...]
     """All types of the stream: what is left out is one of them."""
+    at_start: bool = False
+    """Whether complex events begin with the window's first event: a NOT reaches to it."""
+    at_end: bool = False
+    """Whether they end with the window's last."""
+    beside: tuple[t.Event, ...] = ()
+    """What happens in the other parts of an AND: any event may be one of these, too."""
     agreements: tuple[Pair, ...] = ()
     """What decides which event is next by all of its variable before."""
     cases: tuple[Cases, ...] = ()
@@ -42,7 +51,29 @@ class Asked:
         named = dict.fromkeys(str(event.variable) for event in positive_events(query.pattern))
         negated = [str(event.variable) for event in negated_events(query.pattern)]
         known = dict.fromkeys((*(event.type for event in t.events_of(query.pattern)), *types))
-        return cls(query, classify(query, named, negated), tuple(named), tuple(known))
+        whole = [Positions.of(part).whole for part in conjuncts_of(query.pattern)]
+        return cls(
+            query,
+            classify(query, named, negated),
+            tuple(named),
+            tuple(known),
+            at_start=any(guards != FREE for one in whole for guards in one.first.values()),
+            at_end=any(guards != FREE for one in whole for guards in one.last.values()),
+        )
+
+    def of_part(self, part: t.Pattern) -> Asked:
+        """What is asked of one part of an AND; the others do beside it what they like."""
+        own = {str(event.variable) for event in positive_events(part)}
+        others = (other for other in self.parts if other is not part)
+        beside = tuple(chain.from_iterable(map(positive_events, others)))
+        asked = self.conditions
+        conditions = replace(
+            asked,
+            adjacent=tuple(p for p in asked.adjacent if {p.earlier, p.later} <= own),
+            correlated=tuple(p for p in asked.correlated if {p.earlier, p.later} <= own),
+        )
+        query = replace(self.query, pattern=part)
+        return replace(self, query=query, conditions=conditions, beside=beside)
 
     @property
     def parts(self) -> tuple[t.Pattern, ...]:
@@ -57,8 +88,27 @@ class Asked:
         grouped = (on.Not(on.IsNull(on.Attribute(name))) for name in keys)
         return (*map(self.condition, trees), *grouped)
 
+    def shared(self, word: str) -> list[tuple[str, ...]]:
+        """The variables of other parts in which an event of the type may be, too: some or all."""
+        names = tuple(dict.fromkeys(str(one.variable) for one in self.beside if one.type == word))
+        sizes = range(1, len(names) + 1)
+        return list(chain.from_iterable(combinations(names, size) for size in sizes))
+
+    def theirs(self, word: str, event: n.Formula) -> Iterator[tuple[n.Formula, tuple[str, ...]]]:
+        """The event of a type as one of other parts, and in which of their variables it is."""
+        for names in self.shared(word):
+            made = reduce(n.As, (name for name in names if name != word), event)
+            own_name_is_taken = word in self.variables and word not in names
+            yield (n.Project(made, names) if own_name_is_taken else made), names
+
     def event(self, event: t.Event) -> n.Formula:
         """One event of the pattern."""
+        made = self.satisfying(self.named(event), str(event.variable))
+        also = (reduce(n.As, names, made) for names in self.shared(event.type))
+        return reduce(n.Or, also, made)
+
+    def named(self, event: t.Event) -> n.Formula:
+        """Any event of its type, in its variable."""
         variable = str(event.variable)
         made: n.Formula = n.OneEvent(event.type)
         if variable != event.type:
@@ -66,7 +116,16 @@ class Asked:
             if event.type in self.variables:
                 # The type's name is another variable's, which does not hold this event.
                 made = n.Project(made, (variable,))
-        return self.satisfying(made, variable)
+        return made
+
+    def skipped(self, either: n.Formula) -> n.Formula:
+        """An event of one of some types that is left out."""
+        words = {one.type for one in n.walk(either) if isinstance(one, n.OneEvent)}
+        if not words & set(self.variables):
+            return either
+        # A type whose name is a variable's must not put what is left out into it.
+        name = self.free("skipped")
+        return n.Project(n.As(either, name), (name,))
 
     def satisfying(self, made: n.Formula, variable: str) -> n.Formula:
         """The formula of one event, with what is asked of the variable."""

@@ -32,6 +32,7 @@ class Way(NamedTuple):
 
 
 EMPTY = Way(None, empty=True)
+NO_WAY = Way(None)
 Edges = dict[tuple[object, object], Way]
 """What leads from one state to another."""
 
@@ -58,7 +59,7 @@ class Elimination:
             state = min(states, key=lambda one: (_cost(ways, one), str(one)))
             states.remove(state)
             self._remove(ways, state)
-        return ways.get((start, end), Way(None))
+        return ways.get((start, end), NO_WAY)
 
     def _remove(self, ways: Edges, state: object) -> None:
         loop = ways.pop((state, state), None)
@@ -66,29 +67,30 @@ class Elimination:
         out = {to: ways.pop((state, to)) for one, to in list(ways) if one == state}
         if loop is not None and loop.formula is not None:
             # The loop goes with the smaller side: with the ways in, or with the ways out.
-            again = self._again(loop)
+            again = self.repeated(loop)
             if _size(into) <= _size(out):
                 into = {one: self._with_before(way, loop, again) for one, way in into.items()}
             else:
                 out = {to: self.either(way, self.then(again, way)) for to, way in out.items()}
         for one, entering in into.items():
             for to, leaving in out.items():
-                made = self.then(entering, leaving)
-                known = ways.get((one, to))
-                ways[one, to] = made if known is None else self.either(known, made)
+                add(ways, one, to, self.then(entering, leaving))
 
     def _with_before(self, entering: Way, loop: Way, again: Way) -> Way:
         if entering.formula == loop.formula:
             return Way(again.formula, entering.empty, again.size)
         return self.either(entering, self.then(entering, again))
 
-    def _again(self, loop: Way) -> Way:
+    def repeated(self, loop: Way) -> Way:
+        """Once or more."""
         assert loop.formula is not None
         kind = n.ContiguousIteration if self.contiguous else n.Iteration
         return Way(kind(loop.formula), size=loop.size + 1)
 
     def then(self, one: Way, other: Way) -> Way:
         """One and directly after it the other."""
+        if NO_WAY in (one, other):
+            return NO_WAY
         if one.formula is None or other.formula is None:
             kept = other if one.formula is None else one
             return Way(kept.formula, one.empty and other.empty, kept.size)
@@ -112,9 +114,10 @@ class Elimination:
 
 
 def add(edges: Edges, source: object, target: object, way: Way) -> None:
-    """One more way from one to the other."""
-    known = edges.get((source, target))
-    edges[source, target] = way if known is None else Elimination.either(known, way)
+    """One more way from one to the other, if there is one."""
+    made = Elimination.either(edges.get((source, target), NO_WAY), way)
+    if made != NO_WAY:
+        edges[source, target] = made
 
 
 def _size(ways: Mapping[object, Way]) -> int:
@@ -125,7 +128,7 @@ def _cost(ways: Mapping[tuple[object, object], Way], state: object) -> int:
     """How much larger everything becomes without the state."""
     into = [way.size for (one, to), way in ways.items() if to == state != one]
     out = [way.size for (one, to), way in ways.items() if one == state != to]
-    loop = ways.get((state, state), Way(None)).size
+    loop = ways.get((state, state), NO_WAY).size
     return sum(into) * (len(out) - 1) + sum(out) * (len(into) - 1) + loop * len(into) * len(out)
 
 

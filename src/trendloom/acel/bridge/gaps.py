@@ -21,15 +21,15 @@ from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
 from trendloom.acel.bridge.truth import untrue
 from trendloom.acel.bridge.ways import Way as HowItFails
 from trendloom.errors import LimitError
-from trendloom.pattern.guards import holds, mentioned
+from trendloom.pattern.guards import mentioned
 from trendloom.pattern.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from trendloom.acel.bridge.asked import Asked
+    from trendloom.acel.bridge.walk import When
     from trendloom.language import nodes as t
-    from trendloom.pattern.guards import Guards
 
 MOST_CONDITIONS = 4
 """On one type: a gap may ask for any combination of them."""
@@ -48,7 +48,7 @@ class Exit(NamedTuple):
     """A letter that may come next, and when."""
 
     letter: Letter
-    guards: Guards
+    when: When
     fails: tuple[HowItFails, ...] = ()
     """How events of the letter fail what is asked of them and the event before."""
 
@@ -88,14 +88,15 @@ class Gaps:
     failing: Mapping[str, failing.Failing] = field(default_factory=dict)
     """By earlier event, the variables of what fails with it."""
 
-    def way(self, guards: Guards, *, checked: bool = True) -> Way:
-        """What may lie before an event with these guards; `EMPTY` is in it: nothing need to.
+    def way(self, when: When, *, checked: bool = True) -> Way:
+        """What may lie before an event that comes when this is so; perhaps nothing can.
 
         Not `checked`: what could fail a comparison is taken to fail.
         """
         start: State = (frozenset(),) * len(self.negated)
         moves: dict[tuple[State, State], set[Left]] = {}
-        deciding = mentioned([guards, *(one.guards for one in self._deciding)])
+        asked = chain(when.guards, *(one.when.guards for one in self._deciding))
+        deciding = mentioned(asked)
         pending, seen = [start], {start}
         known = list(dict.fromkeys(self._letters(deciding)))
         classes = list(self._classes(known))
@@ -111,8 +112,7 @@ class Gaps:
                     self.negated[k].after(reached, event) if k in deciding else reached
                     for k, reached in enumerate(state)
                 )
-                if not holds(guards, _true(after)):
-                    # What a NOT forbids has happened, and stays so.
+                if not when.may_be(_true(after)):
                     continue
                 moves.setdefault((state, after), set()).add((event, must_fail))
                 if after not in seen:
@@ -121,11 +121,9 @@ class Gaps:
         edges: dict[tuple[object, object], Way] = {
             edge: Way.of(self._event(events, known)) for edge, events in moves.items()
         }
-        if not edges:
-            return EMPTY
-        edges |= {(state, "end"): EMPTY for state in seen}
+        edges |= {(state, "end"): EMPTY for state in seen if when.is_so(_true(state))}
         edges["start", start] = EMPTY
-        return Way(Elimination(contiguous=True).formula(edges, "start", "end"), empty=True)
+        return Elimination(contiguous=True).way(edges, "start", "end")
 
     @property
     def _deciding(self) -> tuple[Exit, ...]:
@@ -136,7 +134,7 @@ class Gaps:
         return frozenset(
             one.fails
             for one in self._deciding
-            if one.letter in event[1] and holds(one.guards, _true(state))
+            if one.letter in event[1] and one.when.is_so(_true(state))
         )
 
     def _letters(self, deciding: Iterable[int]) -> Iterator[Letter]:
@@ -162,26 +160,34 @@ class Gaps:
         made: list[n.Formula] = []
         for must_fail in sorted({fails for _, fails in events}, key=repr):
             classes = {event for event, fails in events if fails == must_fail}
+            theirs = list(self._theirs(classes, known))
             either = self._either(classes, known)
-            if must_fail:
-                ways = failing.all_fail(sorted(must_fail, key=repr))
-                made += (self._failing(way, either) for way in ways)
-            elif set(self.asked.variables) & {word for word, _ in classes}:
-                # A type whose name is a variable's must not put what is left out into it.
-                skipped = self.asked.free("skipped")
-                made.append(n.Project(n.As(either, skipped), (skipped,)))
-            else:
-                made.append(either)
+            if not must_fail:
+                made += (self.asked.skipped(either), *(event for event, _ in theirs))
+                continue
+            for way in failing.all_fail(sorted(must_fail, key=repr)):
+                made += (
+                    self._failing(way, event, names) for event, names in [(either, ()), *theirs]
+                )
         return reduce(n.Or, made)
 
-    def _failing(self, way: HowItFails, either: n.Formula) -> n.Formula:
+    def _theirs(
+        self, classes: set[Class], known: list[Letter]
+    ) -> Iterator[tuple[n.Formula, tuple[str, ...]]]:
+        """Events of these classes that are in other parts of an AND."""
+        for word in self.asked.types:
+            mine = {event for event in classes if event[0] == word}
+            if mine:
+                yield from self.asked.theirs(word, self._either(mine, known))
+
+    def _failing(self, way: HowItFails, event: n.Formula, names: tuple[str, ...] = ()) -> n.Formula:
+        """What fails in this way, which these variables hold, too."""
         labels = tuple(self.failing[anchor].name(way.of(anchor)) for anchor in way.anchors)
         labels = labels or (self.asked.free("skipped"),)
-        for label in labels:
-            either = n.As(either, label)
+        event = reduce(n.As, labels, event)
         for condition in way.each:
-            either = n.Filter(either, labels[0], condition)
-        return n.Project(either, labels)
+            event = n.Filter(event, labels[0], condition)
+        return n.Project(event, (*names, *labels))
 
     def _either(self, events: set[Class], known: list[Letter]) -> n.Formula:
         made: list[n.Formula] = []

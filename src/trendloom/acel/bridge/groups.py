@@ -18,6 +18,7 @@ from trendloom.errors import did_you_mean
 from trendloom.language import nodes as t
 from trendloom.language.expressions import Reference, column
 from trendloom.plan.conditions import Pair
+from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
     from trendloom.acel.bridge.asked import Asked
@@ -27,6 +28,8 @@ def with_groups(asked: Asked) -> Asked:
     """The same, where agreement is a condition between neighbours if it decides what is next."""
     adjacent, agreements = list(asked.conditions.adjacent), list[Pair]()
     pattern = without_guards(asked.query.pattern)
+    assert pattern is not None, "a pattern has events"
+    own = {event.variable for event in positive_events(pattern)}
     for key in asked.query.group_by:
         if key.variable is None:
             continue
@@ -36,9 +39,8 @@ def with_groups(asked: Asked) -> Asked:
                 key.place,
                 did_you_mean(key.variable, asked.variables),
             )
-        if asked.query.semantics is not t.Semantics.NEXT or isinstance(pattern, t.Both):
+        if asked.query.semantics is not t.Semantics.NEXT or key.variable not in own:
             continue
-        assert pattern is not None, "a pattern has events"
         if key.variable not in at_most_once(pattern):
             one = one_run(pattern, key.variable) and repeats_only(pattern, key.variable)
             (adjacent if one else agreements).append(_agreement(key.variable, key))

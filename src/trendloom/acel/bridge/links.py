@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.course import Course
-from trendloom.acel.bridge.elimination import EMPTY, Edges, Way, add
+from trendloom.acel.bridge.elimination import NO_WAY, Edges, Way, add
 from trendloom.acel.bridge.neighbours import at_most_once, one_run, only_neighbours, repeats_only
 from trendloom.acel.bridge.pairs import is_order
 from trendloom.plan.shape import positive_events
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from trendloom.acel.bridge.asked import Asked
-    from trendloom.acel.bridge.course import State
+    from trendloom.acel.bridge.course import Course
+    from trendloom.acel.bridge.walk import State
     from trendloom.language import nodes as t
     from trendloom.plan.conditions import Pair
 
@@ -53,9 +53,9 @@ def needs_links(asked: Asked, pattern: t.Pattern, in_runs: bool) -> bool:
     return False
 
 
-def by_links(asked: Asked, pattern: t.Pattern) -> n.Formula:
+def by_links(course: Course) -> n.Formula:
     """The formula of a pattern, with all conditions between neighbours."""
-    made = _Links(Course(asked, pattern))
+    made, asked = _Links(course), course.asked
     if made.are_apart:
         return made.alone()
     held = asked.holders(*asked.variables)
@@ -82,33 +82,31 @@ class _Links:
     def alone(self) -> n.Formula:
         """Event by event, two at once where there is something to compare."""
         course, then = self._course, self._joined.then
-        edges: Edges = {(START, state): EMPTY for state in course.first}
+        edges: Edges = {(START, state): course.before(state) for state in course.first}
         for state in course.states:
-            if course.is_last(state):
-                add(edges, state, END, course.event(state))
+            add(edges, state, END, then(course.event(state), course.after(state)))
         for state, target in course.steps:
             if not course.pairs(state, target):
                 add(edges, state, target, course.step(state, target))
                 continue
             two = self._two(state, target)
-            if course.is_last(target):
-                add(edges, state, END, two)
+            add(edges, state, END, then(two, course.after(target)))
             for third in course.following(target):
                 add(edges, state, third, then(two, course.behind(target, third)))
         return course.closed(self._joined.formula(edges, START, END))
 
     def formula(self, first: int) -> n.Formula:
         """As many events first, then pairs, and perhaps a single one at the end."""
-        course = self._course
+        course, then = self._course, self._joined.then
         edges: Edges = {}
+        beginnings = [(state, course.before(state)) for state in course.first]
         if first == 1:
-            for state in course.first:
-                add(edges, START, state, course.event(state))
+            for state, before in beginnings:
+                add(edges, START, state, then(before, course.event(state)))
         else:
-            self._go_on(edges, START, ((state, EMPTY) for state in course.first))
+            self._go_on(edges, START, beginnings)
         for state in course.states:
-            if course.is_last(state):
-                add(edges, state, END, EMPTY)
+            add(edges, state, END, course.after(state))
             following = course.following(state)
             self._go_on(edges, state, ((one, course.between(state, one)) for one in following))
         return course.closed(self._joined.formula(edges, START, END))
@@ -116,8 +114,7 @@ class _Links:
     def _go_on(self, edges: Edges, source: object, following: Iterable[tuple[State, Way]]) -> None:
         course, then = self._course, self._joined.then
         for state, gap in following:
-            if course.is_last(state):
-                add(edges, source, END, then(gap, course.event(state)))
+            add(edges, source, END, then(then(gap, course.event(state)), course.after(state)))
             for target in course.following(state):
                 add(edges, source, target, then(gap, self._two(state, target)))
 
@@ -132,7 +129,8 @@ class _Links:
         assert event.formula is not None
         second = Way.of(n.As(event.formula, following))
         both = self._joined.then(course.step(state, target, own), second).formula
-        assert both is not None
+        if both is None:
+            return NO_WAY
         names = asked.holders(course.variable(state), course.variable(target))
         return Way.of(compared(asked, both, pairs, (*names, *course.labels(both))))
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 def by_next(asked: Asked, pattern: t.Pattern) -> n.Formula | None:
     """`A : NEXT(B)`, where every step has one type to go to and asks nothing else; else None."""
+    if asked.query.semantics is not t.Semantics.NEXT or asked.beside:
+        return None
+    if asked.conditions.adjacent or asked.conditions.correlated:
+        return None
     parts = pattern.parts if isinstance(pattern, t.Sequence) else (pattern,)
     made: n.Formula | None = None
     for part in parts:

@@ -71,11 +71,7 @@ class Pairs:
         for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
             adjacent = number < len(conditions.adjacent)
             both = {pair.earlier, pair.later}
-            if not both <= known:
-                if both & known:
-                    self.asked.no_words(pair)
-                continue
-            if adjacent and self.linked:
+            if not both <= known or (adjacent and self.linked):
                 continue
             if len(both) == 1:
                 formula = self._run(formula, pair)

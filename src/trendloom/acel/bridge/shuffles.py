@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.elimination import EMPTY, Edges, Elimination, Way, add
-from trendloom.acel.bridge.steps import guards_of
 from trendloom.language import nodes as t
 from trendloom.pattern.positions import Positions
+from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,22 +153,10 @@ def refuse_pairs(asked: Asked) -> None:
     """What pairs of trends no formula has."""
     query, parts = asked.query, asked.parts
     place = query.pattern.place
-    contiguous = query.semantics is t.Semantics.CONTIGUOUS
-    for part in parts:
-        for guard in [] if contiguous else guards_of(part):
-            asked.refuse(
-                "NOT in a part of AND says what does not lie between two events of one trend, "
-                "where events of the other may lie",
-                guard.place,
-                "Translate each side with a query of its own.",
-            )
-    if query.semantics is t.Semantics.NEXT:
-        asked.refuse(
-            f"AND under {query.semantics.value} says what does not lie between two events of one "
-            "trend, where events of the other may lie",
-            place,
-            "Use another semantics, or translate each side with a query of its own.",
-        )
+    own = [{str(event.variable) for event in positive_events(part)} for part in parts]
+    for pair in (*asked.conditions.adjacent, *asked.conditions.correlated):
+        if not any({pair.earlier, pair.later} <= names for names in own):
+            asked.no_words(pair)
     grouped = {key.attribute for key in query.group_by if key.variable is None}
     if mixed := [name for name in asked.conditions.equivalence if name not in grouped]:
         asked.refuse(

@@ -21,6 +21,10 @@ def text_of(query: t.Query, made: Translation) -> str:
     lines += (f"-- Group by {attribute} of {name}." for name, attribute in made.groups)
     if made.window is not None:
         lines.append(f"-- Window: {window_text(made.window)}.")
+    edges = ["begin with the window's first event"] if made.at_start else []
+    edges += ["end with the window's last event"] if made.at_end else []
+    if edges:
+        lines.append(f"-- Only complex events that {' and '.join(edges)}.")
     lines += [
         f"-- {item.name}: {_folded(item.value)}."
         for item in query.returns
