@@ -40,7 +40,7 @@ NUMBERS = [
     lambda term: on.Call("ABS", (term,)),
     lambda term: on.Call("ROUND", (term,)),
     lambda term: on.Call("ROUND", (term, on.Literally(1))),
-    lambda term: on.Call("COALESCE", (term, on.Literally(1))),
+    lambda term: on.Call("COALESCE", (term, on.Literally(None), on.Literally(1))),
 ]
 WORDS = [
     lambda term: on.Call("UPPER", (term,)),
@@ -75,6 +75,8 @@ def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object
             made = on.Any(made, on.IsNull(on.Attribute(name)))
         case 2:
             made = on.All(on.Not(on.IsNull(term)), made)
+        case 3:
+            made = on.Any(made, on.Not(on.Comparison(sign, term, on.Literally(None))))
     return made
 
 

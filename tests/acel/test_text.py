@@ -91,6 +91,7 @@ def test_what_is_printed_parses_back(formula: Formula) -> None:
         "A FILTER A[NOT NOT x = 1]",
         'A AS "two words" FILTER "two words"["same" = TRUE]',
         "A FILTER A[-x < -(-1)]",
+        "A FILTER A[NOT x = NULL OR COALESCE(x, NULL) + NULL IS NULL]",
         "A FILTER A[w NOT LIKE 'a%' AND NOT (LOWER(w) LIKE '_' OR abs = 1)]",
         "A FILTER A[ROUND(ABS(x - 1) % 2, -1) = COALESCE(x, -x, 2)]",
         'A AS "like" FILTER "like"[x % (x % 2) * 3 < 1]',

@@ -143,6 +143,8 @@ class Builder(Transformer[Token, Any]):
                 return conditions.Literally(token[1:-1].replace("''", "'"), place)
             case "TRUE" | "FALSE":
                 return conditions.Literally(token.type == "TRUE", place)
+            case "NULL":
+                return conditions.Literally(None, place)
         value = int(token) if token.isdecimal() and len(token) < 4000 else float(token)
         if value == float("inf"):
             raise QuerySyntaxError(

@@ -44,9 +44,9 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Literally:
-    """`100`, `'GOOG'`, `TRUE`."""
+    """`100`, `'GOOG'`, `TRUE`, `NULL`."""
 
-    value: bool | int | float | str
+    value: bool | int | float | str | None
     place: Place = somewhere()
 
     def __post_init__(self) -> None:

@@ -1,14 +1,16 @@
 """Trend queries as formulas: one complex event for every trend (SEMANTICS §2–§5).
 
 1. The pattern: part by part where it only says what happens (`bridge.patterns`), step by step where
-   it also says what must not lie between (`bridge.steps`), shuffled for AND (`bridge.shuffles`).
+   it also says what must not lie between (`bridge.steps`). AND: shuffled (`bridge.shuffles`), or
+   where that does not say all, a formula for each part on which all agree (`bridge.beside`).
 2. Local conditions stand at their events, `S.a < NEXT(S).a` at the repetition of S; any others
-   between neighbours need both of them together (`bridge.links`, `bridge.shuffled_links`).
+   between neighbours need both of them together (`bridge.links`).
 3. Conditions between two events, and on the length, are filters on what AGG makes of the events;
    where one of the two comes several times, of their extremes (`bridge.ways`).
 4. PROJECT leaves the variables of the pattern, so that equal complex events are equal trends.
 
-Partition and window are not part of formulas: they are beside it. Times of one partition differ,
+Partition and window are not part of formulas: they are beside it, and so is that a NOT reaches to
+the window's edge: only complex events that reach it, too, are trends. Times of one partition differ,
 or a tiebreak makes them differ: the logic orders all events, trends do not order simultaneous ones.
 What cannot be said is refused with the reason.
 """
@@ -73,10 +75,9 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
     formula = n.Project(agreeing(asked, made.formula), asked.variables)
     if sum(1 for _ in n.walk(formula)) > MOST_PARTS:
         raise too_large()
-    plain = [key.attribute for key in query.group_by if key.variable is None]
     return Translation(
         formula,
-        partition_by=tuple(dict.fromkeys((*plain, *asked.conditions.equivalence))),
+        partition_by=asked.partition,
         window=query.window,
         variables=asked.variables,
         types=asked.types if made.between else (),
@@ -120,7 +121,7 @@ def _both(asked: Asked) -> _Made:
     refuse_pairs(asked)
     patterns = [without_guards(part) for part in asked.parts]
     positive = [one for one in patterns if one is not None]
-    told = asked.at_start or asked.at_end
+    told = asked.at_start or asked.at_end or bool(asked.mixed)
     if not _is_contiguous(asked):
         told = told or asked.query.semantics is t.Semantics.NEXT or positive != [*asked.parts]
     if told or any(needs_links(asked, part, in_runs=True) for part in positive):

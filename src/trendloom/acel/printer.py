@@ -110,6 +110,8 @@ def _term(term: on.Term, least: int = 1) -> str:
     match term:
         case on.Attribute(name):
             return quote(name)
+        case on.Literally(None):
+            return "NULL"
         case on.Literally(bool() as truth):
             return str(truth).upper()
         case on.Literally(str() as word):

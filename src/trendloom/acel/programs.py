@@ -262,6 +262,8 @@ class _Reading:
                 code, whole = self._term(inner)
                 _, number = programs._constant(value)
                 return (*code, (exact.INSTEAD, number)), whole and isinstance(value, int)
+            case on.Literally(None):
+                return (NULL,), True
             case on.Literally(bool() | str()) | on.Call() | on.Arithmetic("%"):
                 raise NoProgramError
             case on.Literally(value):

@@ -47,7 +47,7 @@ def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
             return on.IsNull(term_from(tree.this, named))
         case exp.Like():
             return on.Like(term_from(tree.this, named), term_from(tree.expression, named))
-        case exp.Column() | exp.Boolean():
+        case exp.Column() | exp.Boolean() | exp.Null():
             return on.Comparison("=", term_from(tree, named), on.Literally(value=True))
         case exp.Is():
             # Never null: also of null it is false.
@@ -80,6 +80,8 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
             return on.Attribute(named(tree))
         case exp.Boolean():
             return on.Literally(bool(tree.this))
+        case exp.Null():
+            return on.Literally(None)
         case exp.Literal() if tree.is_string:
             return on.Literally(str(tree.this))
         case exp.Literal():

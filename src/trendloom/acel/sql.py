@@ -65,6 +65,8 @@ def _term(term: on.Term, word: str | None) -> exp.Expr:
             return exp.Literal.string(word)
         case on.Attribute(name):
             return column(name)
+        case on.Literally(None):
+            return exp.null()
         case on.Literally(bool() as value):
             return exp.true() if value else exp.false()
         case on.Literally(str() as value):

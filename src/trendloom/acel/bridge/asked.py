@@ -41,6 +41,8 @@ class Asked:
     """Whether they end with the window's last."""
     beside: tuple[t.Event, ...] = ()
     """What happens in the other parts of an AND: any event may be one of these, too."""
+    apart: tuple[str, ...] = ()
+    """Of a part of an AND: on what its events agree, and those of other parts need not."""
     agreements: tuple[Pair, ...] = ()
     """What decides which event is next by all of its variable before."""
     cases: tuple[Cases, ...] = ()
@@ -72,8 +74,32 @@ class Asked:
             adjacent=tuple(p for p in asked.adjacent if {p.earlier, p.later} <= own),
             correlated=tuple(p for p in asked.correlated if {p.earlier, p.later} <= own),
         )
-        query = replace(self.query, pattern=part)
-        return replace(self, query=query, conditions=conditions, beside=beside)
+        return replace(
+            self,
+            query=replace(self.query, pattern=part),
+            conditions=conditions,
+            beside=beside,
+            apart=self.mixed,
+        )
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """What all events of a complex event agree on."""
+        plain = [key.attribute for key in self.query.group_by if key.variable is None]
+        whole = [name for name in self.conditions.equivalence if name not in self.mixed]
+        return tuple(dict.fromkeys((*plain, *whole)))
+
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """Partitions by these are no groups, and the trends of an AND may be of several."""
+        grouped = {key.attribute for key in self.query.group_by if key.variable is None}
+        every = self.conditions.equivalence if isinstance(self.query.pattern, t.Both) else ()
+        return tuple(name for name in every if name not in grouped)
+
+    @property
+    def member(self) -> str:
+        """The variable of all events of a part whose partition is not that of the others."""
+        return self.free("member")
 
     @property
     def parts(self) -> tuple[t.Pattern, ...]:
@@ -104,6 +130,7 @@ class Asked:
     def event(self, event: t.Event) -> n.Formula:
         """One event of the pattern."""
         made = self.satisfying(self.named(event), str(event.variable))
+        made = n.As(made, self.member) if self.apart else made
         also = (reduce(n.As, names, made) for names in self.shared(event.type))
         return reduce(n.Or, also, made)
 
@@ -139,7 +166,8 @@ class Asked:
     def holders(self, *variables: str) -> tuple[str, ...]:
         """The variables, and those that hold some of their events besides."""
         apart = (one.apart for one in self.cases if one.variable in variables)
-        return tuple(dict.fromkeys((*variables, *chain.from_iterable(apart))))
+        member = (self.member,) if self.apart else ()
+        return tuple(dict.fromkeys((*variables, *chain.from_iterable(apart), *member)))
 
     def condition(
         self, tree: exp.Expr, named: Callable[[exp.Column], str] | None = None
@@ -150,7 +178,7 @@ class Asked:
             self.refuse(
                 f"The logic has no words for '{error}'",
                 t.NOWHERE,
-                "Its values are numbers, texts and truth values: no dates, and no NULL by name.",
+                "Its values are numbers, texts and truth values: it has no dates.",
             )
 
     def no_words(self, pair: Pair) -> NoReturn:

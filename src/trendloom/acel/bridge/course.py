@@ -12,11 +12,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.beside import Beside
-from trendloom.acel.bridge.elimination import EMPTY, NO_WAY, Elimination, Way
+from trendloom.acel.bridge.elimination import NO_WAY, Elimination, Way
 from trendloom.acel.bridge.failing import Failing, bound_in, refuse_next, ways_to_fail
 from trendloom.acel.bridge.gaps import Exit, Gaps, Negated, letters_of
+from trendloom.acel.bridge.groups import agreement
 from trendloom.acel.bridge.neighbours import at_most_once, never_before, without_guards
 from trendloom.acel.bridge.walk import Walk
 from trendloom.acel.bridge.ways import NEAR
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.gaps import Letter
     from trendloom.acel.bridge.walk import State, When
+    from trendloom.acel.bridge.ways import Way as HowItFails
     from trendloom.plan.conditions import Pair
 
 
@@ -124,6 +127,8 @@ class Course:
         """The formula of all steps, where what fails with an anchor does fail."""
         for anchor, far in self._far.items():
             formula = far.checked(formula, anchor, f"left out by {anchor}")
+        for name in self.asked.apart:
+            formula = n.Filter(formula, self.asked.member, on.BagCondition("same", name))
         return self._beside.all_bound(formula)
 
     def pairs(self, state: State, target: State) -> tuple[Pair, ...]:
@@ -133,18 +138,23 @@ class Course:
 
     def _any_gap(self, when: When) -> Way:
         """At an end: there nothing is next."""
-        return Gaps(self.asked, self._negated, (), to_next=False).way(when)
+        gaps = Gaps(self.asked, self._negated, (), False, self._far, elsewhere=self._elsewhere)
+        return gaps.way(when)
 
     def _gap(self, state: State, target: State, near: Failing | None) -> Way:
-        if self._contiguous:
-            # Nothing lies there: so a NOT always holds.
-            return EMPTY
         if not self.joined.contiguous:
             return self._beside.between
-        following = self._walk.following(state)
-        exits = tuple(self._exit(state, one, when) for one, when in following.items())
         failing = {} if near is None else {NEAR: near, **self._far}
-        gaps = Gaps(self.asked, self._negated, exits, self._to_next, failing)
+        following = self._walk.following(state)
+        gaps = Gaps(
+            self.asked,
+            self._negated,
+            tuple(self._exit(state, one, when) for one, when in following.items()),
+            self._to_next,
+            failing,
+            self._elsewhere,
+            touching=self._contiguous,
+        )
         return gaps.way(following[target], checked=near is not None)
 
     def _exit(self, state: State, target: State, when: When) -> Exit:
@@ -176,7 +186,16 @@ class Course:
     def _far(self) -> dict[str, Failing]:
         agreeing = [pair.later for pair in self.asked.agreements]
         anchors = dict.fromkeys([*(anchor for _, anchor in self._anchored), *agreeing])
-        return {one: Failing(self.asked, f"failing_{one}") for one in anchors if self._to_next}
+        found = {one: Failing(self.asked, f"failing_{one}") for one in anchors if self._to_next}
+        if self.asked.apart:
+            found[self.asked.member] = Failing(self.asked, "elsewhere")
+        return found
+
+    @cached_property
+    def _elsewhere(self) -> tuple[HowItFails, ...]:
+        member = self.asked.member
+        agreements = (agreement(member, name, t.NOWHERE) for name in self.asked.apart)
+        return ways_to_fail(self.asked, [(pair, member) for pair in agreements])
 
     @cached_property
     def _letters(self) -> dict[str, Letter]:

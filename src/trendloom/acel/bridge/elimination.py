@@ -15,7 +15,7 @@ from trendloom.errors import LimitError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOST_PARTS = 2000
+MOST_PARTS = 20_000
 """Operators of a formula: each state that is taken away may multiply them."""
 
 
@@ -140,6 +140,6 @@ def _bounded(formula: n.Formula, size: int) -> Way:
 
 def too_large() -> LimitError:
     return LimitError(
-        f"The formula would have more than {MOST_PARTS} operators.",
+        f"The formula would have more than {MOST_PARTS:,} operators.",
         remedy="Use smaller bounds in {m,n}, or fewer optional parts.",
     )

@@ -87,6 +87,10 @@ class Gaps:
     """Whether the first that may come is the one that comes."""
     failing: Mapping[str, failing.Failing] = field(default_factory=dict)
     """By earlier event, the variables of what fails with it."""
+    elsewhere: tuple[HowItFails, ...] = ()
+    """How events are of another partition, if the formula sees several: those are no part of it."""
+    touching: bool = False
+    """Whether nothing but such may lie there."""
 
     def way(self, when: When, *, checked: bool = True) -> Way:
         """What may lie before an event that comes when this is so; perhaps nothing can.
@@ -103,8 +107,11 @@ class Gaps:
         while pending:
             state = pending.pop()
             for event in classes:
+                if self.elsewhere:
+                    apart = frozenset({self.elsewhere} if checked else ())
+                    moves.setdefault((state, state), set()).add((event, apart))
                 must_fail = self._must_fail(state, event)
-                if () in must_fail:
+                if () in must_fail or self.touching:
                     continue
                 if not checked:
                     must_fail = frozenset()

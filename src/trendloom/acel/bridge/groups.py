@@ -22,6 +22,7 @@ from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
     from trendloom.acel.bridge.asked import Asked
+    from trendloom.errors import Place
 
 
 def with_groups(asked: Asked) -> Asked:
@@ -43,16 +44,16 @@ def with_groups(asked: Asked) -> Asked:
             continue
         if key.variable not in at_most_once(pattern):
             one = one_run(pattern, key.variable) and repeats_only(pattern, key.variable)
-            (adjacent if one else agreements).append(_agreement(key.variable, key))
+            pair = agreement(key.variable, key.attribute, key.place)
+            (adjacent if one else agreements).append(pair)
     conditions = replace(asked.conditions, adjacent=tuple(adjacent))
     return replace(asked, conditions=conditions, agreements=tuple(agreements))
 
 
-def _agreement(variable: str, key: t.GroupKey) -> Pair:
-    here, then = (
-        column(Reference(variable, key.attribute, later), key.place) for later in (False, True)
-    )
-    return Pair(variable, variable, exp.EQ(this=here, expression=then), key.place)
+def agreement(variable: str, attribute: str, place: Place) -> Pair:
+    """That two events of the variable have the same value."""
+    here, then = (column(Reference(variable, attribute, later), place) for later in (False, True))
+    return Pair(variable, variable, exp.EQ(this=here, expression=then), place)
 
 
 def agreeing(asked: Asked, formula: n.Formula) -> n.Formula:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.elimination import EMPTY, Edges, Elimination, Way, add
+from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.language import nodes as t
 from trendloom.pattern.positions import Positions
 from trendloom.plan.shape import positive_events
@@ -157,13 +158,14 @@ def refuse_pairs(asked: Asked) -> None:
     for pair in (*asked.conditions.adjacent, *asked.conditions.correlated):
         if not any({pair.earlier, pair.later} <= names for names in own):
             asked.no_words(pair)
-    grouped = {key.attribute for key in query.group_by if key.variable is None}
-    if mixed := [name for name in asked.conditions.equivalence if name not in grouped]:
+    guarded = any(without_guards(part) != part for part in parts)
+    if asked.mixed and guarded and query.semantics is t.Semantics.NEXT:
+        by = ", ".join(asked.mixed)
         asked.refuse(
-            f"The trends of a pair may be of different partitions by {', '.join(mixed)}, and a "
-            "formula sees one",
+            f"The trends of a pair may be of different partitions by {by}, and whether a NOT is "
+            "broken, so that another event is next, depends on the partition of what breaks it",
             place,
-            f"Add GROUP-BY {', '.join(mixed)}.",
+            f"Add GROUP-BY {by}, or use another semantics.",
         )
     for k, one in enumerate(parts):
         for other in parts[k + 1 :]:

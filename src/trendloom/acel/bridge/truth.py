@@ -13,7 +13,7 @@ def untrue(condition: on.Condition, than: bool = True) -> on.Condition:
     match condition:
         case on.Comparison(left=left, right=right) | on.Like(left, right):
             other: on.Condition = on.Not(condition) if than else condition
-            terms = [term for term in (left, right) if not isinstance(term, on.Literally)]
+            terms = [term for term in (left, right) if not _is_known(term)]
             unknown = [on.IsNull(term) for term in terms]
             return reduce(on.Any, unknown, other)
         case on.IsNull():
@@ -24,6 +24,10 @@ def untrue(condition: on.Condition, than: bool = True) -> on.Condition:
             joins_all = isinstance(condition, on.All) is not than
             kind: type[on.All | on.Any] = on.All if joins_all else on.Any
             return kind(untrue(one, than), untrue(two, than))
+
+
+def _is_known(term: on.Term) -> bool:
+    return isinstance(term, on.Literally) and term.value is not None
 
 
 def growth(term: on.Term, prefix: str) -> int | None:
