@@ -10,9 +10,9 @@
 4. PROJECT leaves the variables of the pattern, so that equal complex events are equal trends.
 
 Partition and window are not part of formulas: they are beside it, and so is that a NOT reaches to
-the window's edge: only complex events that reach it, too, are trends. Times of one partition differ,
-or a tiebreak makes them differ: the logic orders all events, trends do not order simultaneous ones.
-What cannot be said is refused with the reason.
+the window's edge: only complex events that reach it, too, are trends. Times of one partition
+differ, or a tiebreak makes them differ: the logic orders all events, trends do not order
+simultaneous ones. What cannot be said is refused with the reason.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
+from trendloom.acel.bridge.branches import branches
 from trendloom.acel.bridge.truth import growth, untrue
 from trendloom.acel.demands import attributes_of, renamed
 from trendloom.errors import LimitError
@@ -147,6 +148,13 @@ class _Reading:
         return untrue(condition, than)
 
     def _compared(self, comparator: on.Comparator, left: on.Term, right: on.Term) -> Iterator[Way]:
+        options = list(product(branches(left, EACH), branches(right, EACH)))
+        if len(options) > 1:
+            for (when, one_side), (also, other_side) in options:
+                here = on.Comparison(comparator, one_side, other_side)
+                each = (list(self.ways(part, than=False)) for part in (*when, *also, here))
+                yield from (reduce(Way.__add__, some) for some in product(*each))
+            return
         if comparator == "!=":
             yield from self._compared("<", left, right)
             yield from self._compared(">", left, right)
