@@ -530,6 +530,19 @@ def test_what_the_logic_cannot_say(query: str, message: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN (SEQ(A?, B?, C?, D?, E?))+ WHERE A.x <= NEXT(B).x AND B.x < NEXT(A).x",
+        f"RETURN COUNT(*) PATTERN SEQ(A, NOT C, B) AND SEQ({', '.join(['D'] * 6)})",
+    ],
+)
+def test_formulas_too_large_to_write(query: str) -> None:
+    with pytest.raises(LimitError) as caught:
+        translate(parse(query))
+    assert caught.value.remedy
+
+
 def test_the_text_of_a_query() -> None:
     query = """RETURN company, COUNT(*), SUM(S.price) PATTERN Stock S+ WHERE [company]
     GROUP-BY company, S.sector HAVING COUNT(*) > 1 WITHIN 10 min SLIDE 5 min"""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.reading_sql import NotSaid, condition_from
-from trendloom.errors import QueryMeaningError
+from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language import nodes as t
 from trendloom.pattern.guards import FREE
 from trendloom.pattern.positions import Positions
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from trendloom.acel.bridge.cases import Cases
     from trendloom.errors import Place
+
+
+MOST_SHARED = 5
+"""Variables of one type in the other parts of an AND: an event may be in any of them at once."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,12 @@ class Asked:
     def shared(self, word: str) -> list[tuple[str, ...]]:
         """The variables of other parts in which an event of the type may be, too: some or all."""
         names = tuple(dict.fromkeys(str(one.variable) for one in self.beside if one.type == word))
+        if len(names) > MOST_SHARED:
+            raise LimitError(
+                f"Every event of {word} could be in any of {len(names)} variables of another part "
+                "of AND.",
+                remedy=f"At most {MOST_SHARED} are told apart; use fewer of one type.",
+            )
         sizes = range(1, len(names) + 1)
         return list(chain.from_iterable(combinations(names, size) for size in sizes))
 
