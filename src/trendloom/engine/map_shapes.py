@@ -24,16 +24,14 @@ class Shape:
     """The states and, where finished trends are added up as they end, FINISHED."""
     lanes: int
     paired: bool = False
-    """Whether a vector is two numbers at most, which `kernels/pair.py` keeps in registers."""
+    """Whether a lane is two sums at most, which kernels keep in registers (`kernels/pair.py`)."""
 
     @classmethod
-    def of(cls, evaluator: Evaluator, lanes: int, *, doubles: bool = False) -> Shape:
+    def of(cls, evaluator: Evaluator, lanes: int, *, sums: bool = True) -> Shape:
         """Besides lane 0."""
         states = evaluator.cells
         finishing = evaluator.semantics is not Semantics.ANY
-        paired = doubles and lanes == 0 and not finishing and states <= 2
-        paired = paired and not any(evaluator.fast.clears)
-        return cls(states, max(1, states + finishing), 1 + lanes, paired)
+        return cls(states, max(1, states + finishing), 1 + lanes, sums and states <= 2)
 
     @property
     def bases(self) -> int:
@@ -73,9 +71,9 @@ def shapes_of(evaluator: Evaluator) -> tuple[Shape | None, Shape | None, Shape |
     layout = evaluator.layout
     scaled, checked, extremes = layout.scaled, layout.checked, layout.extremes
     return (
-        None if scaled is None else Shape.of(evaluator, len(scaled), doubles=True),
+        None if scaled is None else Shape.of(evaluator, len(scaled)),
         None if checked is None else Shape.of(evaluator, len(checked)),
-        Shape.of(evaluator, len(extremes)) if extremes else None,
+        Shape.of(evaluator, len(extremes), sums=False) if extremes else None,
     )
 
 

@@ -17,7 +17,7 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.map_shapes import exact_shape, shapes_of
-from trendloom.kernels.bases import double_maps, integer_maps
+from trendloom.kernels.event_maps import double_maps, integer_maps
 from trendloom.kernels.lattice_maps import extreme_maps
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class Mapper:
         if scaled is not None:
             m, e = _blank(scaled, len(lo), np.float64), _blank(scaled, len(lo), np.int64)
             lanes = self.evaluator.layout.scaled or ()
-            silent = self.table._replace(begins=np.zeros_like(self.table.begins))
-            double_maps(self.table, silent, *events, self._feeding(lanes), self._reals, m, e)
+            double_maps(self.table, *events, self._feeding(lanes), self._reals, m, e)
             doubles = m, e
         if checked is not None:
             lanes = self.evaluator.layout.checked or ()

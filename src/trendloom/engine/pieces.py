@@ -21,8 +21,8 @@ import numpy as np
 from trendloom.engine.inputs import length_steps
 from trendloom.engine.map_shapes import shapes_of
 from trendloom.engine.mapping import Mapper
-from trendloom.engine.shares import NEVER, Portion, cut_runs
-from trendloom.engine.sliding import vector_event
+from trendloom.engine.shares import Portion, cut_runs
+from trendloom.engine.sliding import map_event, vector_event
 from trendloom.engine.threads import together
 from trendloom.kernels.counted_bases import PACK
 from trendloom.kernels.lattice_maps import apply_extremes
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.evaluate import Evaluator
+    from trendloom.engine.map_shapes import Shape
     from trendloom.engine.mapping import Maps
     from trendloom.engine.slots import State
     from trendloom.engine.windows import Runs
@@ -45,8 +46,6 @@ LEAST_EVENTS = 1 << 15
 DEARER = (1.7, 2.5, 2.1)
 """An event in a map of one pack of bases to one in a vector: doubles, integers, keys. Measured with
 `(SEQ(A+, B))+` and `SEQ(A+, B)`, one to three lanes, on a core of an AMD EPYC."""
-PAIRED = NEVER
-"""Counts of one or two states are not cut: their vectors cost so little that two threads lose."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Vectors:
     def _dearer(self) -> float:
         """How many times an event costs in a map what it costs in a vector."""
         priced = [
-            (vector_event(shape), (PAIRED if shape.paired else price) * -(-shape.bases // PACK))
+            (vector_event(shape), _map_price(shape, price))
             for shape, price in zip(shapes_of(self.evaluator), DEARER, strict=True)
             if shape is not None
         ]
@@ -146,3 +145,10 @@ class Vectors:
             rest = replace(runs.pick(np.array([piece.run])), **ends)
             only = replace(row, doubles=None, extremes=None)
             self.evaluator.fold_runs(self.chunk, self.table, self.codes, rest, only)
+
+
+def _map_price(shape: Shape, packed: float) -> float:
+    """An event in a map to one in a vector; `packed` for each pack of bases."""
+    if shape.paired:
+        return map_event(shape) / vector_event(shape)
+    return packed * -(-shape.bases // PACK)

@@ -22,8 +22,8 @@ from trendloom.engine.inputs import (
     length_steps,
 )
 from trendloom.engine.map_shapes import Shape, shapes_of
-from trendloom.kernels.bases import double_maps, integer_maps
 from trendloom.kernels.counted_bases import PACK
+from trendloom.kernels.event_maps import double_maps, integer_maps
 from trendloom.kernels.key_products import replay_keys
 from trendloom.kernels.stacks import schedule
 from trendloom.kernels.sum_products import replay_sums
@@ -55,10 +55,12 @@ preparations."""
 # Nanoseconds, on a core of an AMD EPYC that had other work beside: only their ratios matter.
 VECTOR, VECTOR_LANE = 6.0, 4.0
 """Of an event in a vector: with the count, and per further lane."""
-PAIR = 2.7
-"""Of an event in a vector of one or two counts."""
+PAIR, PAIR_LANE = 3.1, 6.5
+"""The same of one or two states: with the count alone, or per further lane, which counts too."""
 MAPPED, PACKED = 10.0, 5.0
 """Of an event in the map of a large pane, and per lane and pack of bases of that."""
+PAIR_MAP, PAIR_ENDS = 4.0, 4.0
+"""The same of one or two states that are counted, and where trends are added up as they finish."""
 POINT, STEP = 10.0, 18.0
 """Of an event put before or behind a map by itself, and per basis and lane of that."""
 ANSWER, TERM = 100.0, 3.5
@@ -101,13 +103,23 @@ class Panes:
         answers = len(self.lo) * (ANSWER + through)
         if self.events <= FEW * panes:
             return answers + self.events * 2 * (POINT + STEP * numbers)
-        event = MAPPED + PACKED * shape.lanes * -(-shape.bases // PACK)
-        return answers + self.events * event + panes * 2 * shape.bases * through
+        return answers + self.events * map_event(shape) + panes * 2 * shape.bases * through
 
 
 def vector_event(shape: Shape) -> float:
     """The cost of an event in a vector."""
-    return PAIR if shape.paired else VECTOR + VECTOR_LANE * (shape.lanes - 1)
+    if not shape.paired:
+        return VECTOR + VECTOR_LANE * (shape.lanes - 1)
+    return PAIR if shape.lanes == 1 else PAIR_LANE * (shape.lanes - 1)
+
+
+def map_event(shape: Shape) -> float:
+    """The cost of an event in a map."""
+    if not shape.paired:
+        return MAPPED + PACKED * shape.lanes * -(-shape.bases // PACK)
+    if shape.lanes == 1:
+        return PAIR_MAP + PAIR_ENDS * (shape.cells > shape.states)
+    return shape.bases * vector_event(shape)
 
 
 def cut_panes(chunk: Chunk, runs: Runs) -> Panes | None:
@@ -209,8 +221,7 @@ class Slider:
         e = np.zeros(m.shape, np.int64)
         events = self.order, self.codes, lo, hi, var, x
         if kind == np.float64:
-            silent = self.table._replace(begins=np.zeros_like(self.table.begins))
-            double_maps(self.table, silent, *events, m, e)
+            double_maps(self.table, *events, m, e)
         else:
             lost = np.zeros(m.shape[:2], np.bool_)
             integer_maps(self.table, *events, m, lost)

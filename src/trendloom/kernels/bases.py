@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from trendloom.kernels.checked import times_checked
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.counted_bases import PACK, count_bases, shrink_bases, unit_of
-from trendloom.kernels.fold import fold_doubles
 from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
-from trendloom.kernels.scaled import RADIX, within_radix
-from trendloom.kernels.table import CROWD, Counting, Table, counting_of, feeds_of
+from trendloom.kernels.scaled import RADIX
+from trendloom.kernels.table import CROWD, Counting, Table
 
 Floats = NDArray[np.float64]
 
@@ -238,7 +237,7 @@ def sprint_bases(
 
 
 @kernel
-def _advance(
+def advance_bases(
     table: Table,
     order: Ints,
     code: NDArray[Any],
@@ -259,97 +258,3 @@ def _advance(
         if at == end:
             return at
     return sprint_bases(table, order, code, at, end, values, exponent, feeds, x, small, wrapped)
-
-
-@kernel
-def _packed(bases: int) -> int:
-    """So many bases in whole packs; those that are too many stay at zero."""
-    return (bases + PACK - 1) // PACK * PACK
-
-
-@kernel
-def _start(values: NDArray[Any], states: int, lanes: int, bases: int) -> None:
-    """Basis 0 has nothing, basis 1 + s one partial trend in state s."""
-    values[:] = 0
-    for state in range(states):
-        values[state * lanes * bases + 1 + state] = 1
-
-
-@kernel
-def double_maps(
-    table: Table,
-    silent: Table,
-    order: Ints,
-    code: NDArray[Any],
-    lo: Ints,
-    hi: Ints,
-    var: Ints,
-    x: Floats,
-    out_m: Floats,
-    out_e: Ints,
-) -> None:
-    """Row r of `out`, [row, basis, cell · lane], becomes the map of events `lo[r] : hi[r]`.
-
-    In `silent` no trends begin; otherwise it is the table.
-    """
-    bases, lanes = _packed(out_m.shape[1]), var.shape[0]
-    cells = (table.states + 3) * lanes
-    feeds = feeds_of(table, var)
-    values, wrapped = np.zeros(cells * bases), np.zeros(lanes * bases, np.int64)
-    exponent = np.zeros(bases, np.int64)
-    m, e = np.zeros((1, cells)), np.zeros((1, cells), np.int64)
-    small, plain = within_radix(x, lo, hi), counting_of(table, values)
-    for run in range(lo.shape[0]):
-        _start(values, table.states, lanes, bases)
-        exponent[:] = 0
-        at = _advance(
-            table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, small, wrapped
-        )
-        for basis in range(out_m.shape[1]):
-            # An exponent per cell, as `plus` expects them: |m| ≥ 1 wherever e > 0.
-            for k in range(cells):
-                cell = values[k * bases + basis]
-                own = exponent[basis] if cell != 0.0 else 0
-                while own > 0 and abs(cell) < 1.0:
-                    cell *= RADIX
-                    own -= 1
-                m[0, k], e[0, k] = cell, own
-            if at < hi[run]:
-                fold_doubles(
-                    silent if basis else table, order, code, np.array([at]), hi[run : run + 1],
-                    m, e, var, x,
-                )  # fmt: skip
-            width = out_m.shape[2]
-            out_m[run, basis] = m[0, :width]
-            out_e[run, basis] = e[0, :width]
-
-
-@kernel
-def integer_maps(
-    table: Table,
-    order: Ints,
-    code: NDArray[Any],
-    lo: Ints,
-    hi: Ints,
-    var: Ints,
-    x: Ints,
-    out: Ints,
-    lost: NDArray[np.bool_],
-) -> None:
-    """The same with 64-bit integers; `lost`, [row, basis], says which overflowed."""
-    bases, lanes = _packed(out.shape[1]), var.shape[0]
-    feeds = feeds_of(table, var)
-    values = np.zeros((table.states + 3) * lanes * bases, np.int64)
-    wrapped, exponent = np.zeros(lanes * bases, np.int64), np.zeros(bases, np.int64)
-    plain = counting_of(table, values)
-    for run in range(lo.shape[0]):
-        _start(values, table.states, lanes, bases)
-        wrapped[:] = 0
-        _advance(
-            table, order, code, lo[run], hi[run], values, exponent, plain, feeds, x, True, wrapped
-        )
-        for basis in range(out.shape[1]):
-            for k in range(out.shape[2]):
-                out[run, basis, k] = values[k * bases + basis]
-            for lane in range(lanes):
-                lost[run, basis] |= wrapped[lane * bases + basis] < 0

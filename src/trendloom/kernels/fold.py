@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trendloom.kernels.compiled import kernel
-from trendloom.kernels.pair import fits_pair, pair_of, sprint_pair
+from trendloom.kernels.pair import WHOLE, fits_pair, pair_of
+from trendloom.kernels.pair_sums import advance_pair, feeds_pair
 from trendloom.kernels.program import Ints
 from trendloom.kernels.scaled import FAINT, RADIX, SHRINK, plus, times, within_radix
 from trendloom.kernels.sprint import advance
@@ -92,8 +93,8 @@ def fold_doubles(
     """Runs events `lo[r] : hi[r]` through row r of the state, for every r."""
     flag = np.zeros(1, np.int64)
     feeds, plain, small = feeds_of(table, var), counting_of(table, m), within_radix(x, lo, hi)
-    pair = pair_of(table)
-    counts = feeds.shape[2] == 1 and fits_pair(table)
+    pair, paired, weight = pair_of(table), fits_pair(table), feeds_pair(table, feeds)
+    room = np.zeros((feeds.shape[2], 2, 3))
     cells = m.shape[1]
     for run in range(lo.shape[0]):
         # A plain 0 is a type of its own to numba, for which `advance` would be compiled once more.
@@ -111,9 +112,9 @@ def fold_doubles(
                         m[run, k] *= SHRINK
                 near = near and (m[run, k] == 0.0 or abs(m[run, k]) >= FAINT)
                 e[run, k] = exponent
-            if near and counts:
-                at, exponent = sprint_pair(
-                    pair, table.states, order, code, at, hi[run], m[run], exponent
+            if near and paired:
+                at, exponent = advance_pair(
+                    pair, weight, table, order, code, at, hi[run], m[run], exponent, RADIX, x, room
                 )
             if near and at < hi[run]:
                 at, exponent = advance(
@@ -143,6 +144,13 @@ def fold_integers(
     """The same with 64-bit integers. False: some sum overflowed, and nothing here is right."""
     flag = np.zeros(1, np.int64)
     feeds, plain = feeds_of(table, var), counting_of(table, values)
+    pair, paired, weight = pair_of(table), fits_pair(table), feeds_pair(table, feeds)
+    room = np.zeros((feeds.shape[2], 2, 3))
     for run in range(lo.shape[0]):
-        advance(table, order, code, lo[run], hi[run], values[run], 0, plain, feeds, x, True, flag)
+        at = lo[run]
+        if paired:
+            at, _ = advance_pair(
+                pair, weight, table, order, code, at, hi[run], values[run], 0, WHOLE, x, room
+            )
+        advance(table, order, code, at, hi[run], values[run], 0, plain, feeds, x, True, flag)
     return flag[0] >= 0

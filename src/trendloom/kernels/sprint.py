@@ -20,7 +20,7 @@ from trendloom.kernels.table import CROWD, Counting, Table
 
 
 @kernel
-def _shrunk(values: NDArray[Any]) -> bool:
+def shrunk(values: NDArray[Any]) -> bool:
     """Takes one radix off all cells. True: some are too faint now to share the exponent."""
     faint = False
     zero = values.dtype.type(0)
@@ -111,7 +111,7 @@ def sprint(
             if full:
                 exponent += 1
                 unit = unit * shrink
-                if _shrunk(values):
+                if shrunk(values):
                     break
             continue
         while at < end and order[at] == point:
@@ -176,7 +176,7 @@ def sprint(
         if full:
             exponent += 1
             unit = unit * shrink
-            if _shrunk(values):
+            if shrunk(values):
                 break
     flag[0] |= wrapped
     return at, exponent
@@ -278,7 +278,7 @@ def sprint_counting(
             exponent += 1
             late = exponent > 2
             unit = unit * shrink
-            if _shrunk(values):
+            if shrunk(values):
                 break
     flag[0] |= wrapped
     return at, exponent
