@@ -53,8 +53,6 @@ COMPARED_WITHIN = {Size.FULL: 6_000, Size.QUICK: 1_200, Size.TINY: 60}
 CHANGED = {Size.FULL: 200_000, Size.QUICK: 100_000, Size.TINY: 300}
 
 CAUSES = {
-    "any-match: 60 overlapping": "tumbling windows of this pattern have a loop of their own, which "
-    "holds its two states in registers; maps of panes have none",
     "WITHIN alone, 10,000 START events live, × faster": "met on an AMD EPYC (50 ×): there the "
     "counters took 23 µs per event and ours 0.47, on this Intel Xeon 21 and 0.57",
 }

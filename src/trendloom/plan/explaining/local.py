@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trendloom.language.nodes import Aggregate, Semantics, Trends
-from trendloom.plan.explaining.algorithm import EXTREMES, FOLD, algorithm, streams
+from trendloom.plan.explaining.algorithm import FOLD, algorithm, streams
 
 if TYPE_CHECKING:
     from trendloom.plan.plan import Part, Plan
@@ -85,22 +84,4 @@ def thread_words(threads: ThreadFacts) -> str:
 def _whole(plan: Plan, part: Part) -> str | None:
     """Why the events of one window and key are one thread's; None if they are not."""
     chosen = algorithm(plan, part)
-    if chosen != FOLD:
-        return f"{chosen} is not cut in time"
-    if is_paired(plan, part):
-        return "counts of two states are not worth cutting in time"
-    return None
-
-
-def is_paired(plan: Plan, part: Part) -> bool:
-    """Whether a vector is two doubles at most, which the engine keeps in registers."""
-    fast = plan.folding(part)
-    assert fast is not None, "only parts that fold have vectors"
-    few = plan.exponential and plan.semantics is Semantics.ANY and fast.cells <= 2
-    return few and not any(fast.clears) and not any(_is_sum(one.value) for one in plan.outputs)
-
-
-def _is_sum(value: object) -> bool:
-    if not isinstance(value, Aggregate) or value.function in EXTREMES:
-        return False
-    return not isinstance(value.argument, Trends)
+    return None if chosen == FOLD else f"{chosen} is not cut in time"
