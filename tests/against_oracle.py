@@ -17,10 +17,14 @@ from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
 from trendloom.hosts.scan.reading import Reading
 from trendloom.language import Semantics, to_text
+from trendloom.language.nodes import Aggregate, Function, Item, Query, Trends
 from trendloom.testing import same_rows
+from trendloom.testing.strategies import patterns
 
 if TYPE_CHECKING:
-    from trendloom.language.nodes import Query
+    from hypothesis import strategies as st
+
+    from trendloom.language.nodes import Pattern
     from trendloom.plan.plan import Plan
     from trendloom.testing.strategies import Case
 
@@ -51,6 +55,16 @@ def is_folded(asked: Query) -> bool:
     """Whether all parts take the fast path, but for what sets of events need."""
     plan = plan_of(asked)
     return plan is not None and all(plan.folding(part) is not None for part in plan.all_parts)
+
+
+def folded_guards(semantics: Semantics) -> st.SearchStrategy[Pattern]:
+    """Patterns whose guards fold: told before the rest of a query is drawn, which costs more."""
+    drawn = patterns(need_negation=True)
+    if semantics is Semantics.NEXT:
+        # One in eight folds, and hardly any that is nested.
+        drawn |= patterns(need_negation=True, max_depth=1)
+    counted = (Item(Aggregate(Function.COUNT, Trends())),)
+    return drawn.filter(lambda pattern: is_folded(Query(pattern, counted, semantics)))
 
 
 def is_stepped(asked: Query) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from against_oracle import EACH, examples, is_folded, is_stepped
+from against_oracle import EACH, examples, folded_guards, is_folded, is_stepped
 from trendloom import bigint
 from trendloom.api import query, run
 from trendloom.engine import maps as making
@@ -35,7 +35,7 @@ from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.language import Semantics, to_text
 from trendloom.language.nodes import Aggregate, Function, Query
 from trendloom.testing import naive, same_rows
-from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
+from trendloom.testing.strategies import Case, cases, conjunctions, queries
 
 if TYPE_CHECKING:
     from trendloom.hosts.scan.times import TimeAxis
@@ -175,7 +175,7 @@ def test_extremes_of_chunks_cut_by_time(
 
 @EACH
 def test_maps_of_guards(semantics: Semantics) -> None:
-    with_guards = patterns(need_negation=True)
+    with_guards = folded_guards(semantics)
 
     @examples(100)
     @given(cases(query=foldable(semantics=(semantics,), pattern=with_guards)), CUTS)
@@ -216,6 +216,7 @@ def test_conditions_between_neighbours_hold_where_chunks_meet(numbers: Numbers) 
         window_kinds=("none", "time", "time"),
         allow_anchored=False,
         allow_distinct=False,
+        need_adjacent=True,
     ).filter(is_stepped)
     whole, partly = [], []
 

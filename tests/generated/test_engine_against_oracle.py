@@ -17,7 +17,7 @@ from trendloom.engine import evaluate
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.searching import Search
 from trendloom.kernels.lattice import fold_extremes
-from trendloom.language import Semantics, to_text
+from trendloom.language import Semantics
 from trendloom.language.nodes import Function
 from trendloom.testing.strategies import Case, cases, conjunctions, patterns, queries
 
@@ -116,13 +116,7 @@ def test_guards(semantics: Semantics) -> None:
 @EACH
 def test_adjacent_predicates(semantics: Semantics) -> None:
     @examples(110)
-    @given(
-        cases(
-            query=queries(semantics=(semantics,)).filter(
-                lambda query: any("NEXT(" in to_text(part) for part in query.where)
-            )
-        )
-    )
+    @given(cases(semantics=(semantics,), need_adjacent=True))
     def check(case: Case) -> None:
         compare(case)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from against_oracle import EACH, compare, compare_in_batches, examples, is_folded
+from against_oracle import EACH, compare, compare_in_batches, examples, folded_guards, is_folded
 from trendloom.api import query
 from trendloom.engine.searching import Search
-from trendloom.testing.strategies import Case, cases, patterns, queries
+from trendloom.testing.strategies import Case, cases, queries
 
 if TYPE_CHECKING:
     from trendloom.language import Semantics
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def guarded(semantics: Semantics, **knobs: Any) -> st.SearchStrategy[Query]:
     asked = queries(
         semantics=(semantics,),
-        pattern=patterns(need_negation=True),
+        pattern=folded_guards(semantics),
         allow_adjacent=False,
         allow_anchored=False,
         allow_distinct=False,

@@ -25,7 +25,10 @@ def is_stepping(asked: Query) -> bool:
 
 
 STEPPING = queries(
-    semantics=(Semantics.CONTIGUOUS,), allow_anchored=False, allow_distinct=False
+    semantics=(Semantics.CONTIGUOUS,),
+    allow_anchored=False,
+    allow_distinct=False,
+    need_adjacent=True,
 ).filter(is_stepping)
 
 

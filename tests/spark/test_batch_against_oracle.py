@@ -85,7 +85,7 @@ def test_the_combine_plan_with_chunks_in_the_order_of_time(spark: SparkSession) 
 def test_the_combine_plan_with_conditions_between_neighbours(spark: SparkSession) -> None:
     """Half of them in order, some with simultaneous events, whose groups are exchanged."""
     knobs = {**FOLD, "allow_adjacent": True, "semantics": (Semantics.CONTIGUOUS,)}
-    asked = cases(query=queries(**knobs).filter(is_stepped))
+    asked = cases(query=queries(need_adjacent=True, **knobs).filter(is_stepped))
     chosen = [case for case in drawn(asked, CASES // 4) if can_combine(case)]
     assert len(chosen) >= 8
     shuffled = of_frame(spark, "combine")

@@ -40,9 +40,10 @@ from trendloom.language.nodes import (
 )
 from trendloom.testing.compare import group_columns
 from trendloom.testing.oracle import naive
-from trendloom.testing.predicates import condition, predicates
+from trendloom.testing.predicates import adjacent, condition, predicates
+from trendloom.testing.results import parts_of
 from trendloom.testing.shapes import TYPES, choice, conjunctions, one_in, patterns
-from trendloom.testing.words import overlap, positive_variables
+from trendloom.testing.words import followers, overlap, positive_variables
 
 if TYPE_CHECKING:
     from trendloom.testing.records import Row
@@ -205,17 +206,19 @@ def queries(
     allow_distinct: bool = True,
     allow_having: bool = True,
     allow_conjunction: bool = True,
+    need_adjacent: bool = False,
 ) -> Query:
     """A query that is valid by the definitions; each knob takes one feature away.
 
-    `functions`: those of its aggregates. HAVING may name others.
+    `functions`: those of its aggregates. HAVING may name others. `need_adjacent`: there is a
+    condition between consecutive events, which most queries would not have.
     """
-    if pattern is not None:
-        body = draw(pattern)
-    elif allow_conjunction and draw(one_in(8)):
-        body = draw(conjunctions(allow_negation=allow_negation))
-    else:
-        body = draw(patterns(allow_negation=allow_negation))
+    if pattern is None:
+        if allow_conjunction and draw(one_in(8)):
+            pattern = conjunctions(allow_negation=allow_negation)
+        else:
+            pattern = patterns(allow_negation=allow_negation)
+    body = draw(pattern.filter(_has_neighbours) if need_adjacent else pattern)
     mode = draw(choice(*semantics))
     is_overlapping = _is_overlapping(body)
     if is_overlapping and mode is Semantics.NEXT:
@@ -230,6 +233,8 @@ def queries(
     where: list[Any] = []
     if allow_local or allow_adjacent or allow_length:
         where = draw(st.lists(conditions, max_size=draw(choice(0, 1, 1, 2))))
+    if need_adjacent:
+        where.append(draw(adjacent(body)))
     if allow_equivalence and draw(one_in(4)):
         where.append(Equivalence(draw(choice(("k",), ("k", "g")))))
     keys = draw(_groupings(body)) if allow_group_by else ()
@@ -258,6 +263,10 @@ def queries(
         having=having,
         window=draw(windows(kinds=window_kinds)),
     )
+
+
+def _has_neighbours(pattern: Pattern) -> bool:
+    return any(map(followers, parts_of(pattern)))
 
 
 def _is_overlapping(pattern: Pattern) -> bool:

@@ -162,11 +162,7 @@ def test_guards(semantics: Semantics) -> None:
 def test_adjacent_predicates(semantics: Semantics) -> None:
     @examples(60)
     @given(
-        cases(
-            query=queries(semantics=(semantics,), window_kinds=TIMED).filter(
-                lambda query: any("NEXT(" in to_text(part) for part in query.where)
-            )
-        ),
+        cases(semantics=(semantics,), window_kinds=TIMED, need_adjacent=True),
         arrivals(),
     )
     def check(case: Case, arrival: Arrival) -> None:
