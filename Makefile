@@ -6,6 +6,8 @@ PACKAGES := $(VENV)/.packages
 STAMP := $(VENV)/.stamp
 JARS := .jars
 PEERS := .venv-peers
+# Where it is set, every process compiles what it imports anew, for seconds; the tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 UV = $(shell command -v uv 2>/dev/null || echo $(VENV)/uv/bin/uv)
 
 .PHONY: setup lock lint format test test-local test-spark test-cluster test-kafka jars fuzz bench bench-spark bench-peers lock-peers demo clean
