@@ -210,7 +210,7 @@ def test_what_overflows_in_a_map_only_is_left_to_the_vector(
 
     monkeypatch.setattr(Vectors, "_map", noted)
     huge = 1 << 62
-    rows = [("A", 0), ("B", -huge), ("B", 0), ("B", 0), ("B", 0), ("B", huge), ("B", huge)]
+    rows = [("A", 0), ("B", -huge), *[("B", 0)] * 12, ("B", huge), ("B", huge)]
     rows.append(("B", 0))  # The last time point of a batch waits for more of it.
     events = [{"time": t, "type": kind, "x": x} for t, (kind, x) in enumerate(rows)]
     text = "RETURN SUM(B.x) AS s PATTERN SEQ(A, B) SEMANTICS any"

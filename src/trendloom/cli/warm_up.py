@@ -46,6 +46,8 @@ LISTED = (
     "PATTERN A+ WHERE A.x < NEXT(A).x",
     "PATTERN A+ WHERE A.x = NEXT(A).x",
 )
+CUT = "PATTERN A+ WHERE A.x < NEXT(A).x"
+"""Listed in so little memory that the graph is cut."""
 MATCHED = (
     "A ; B",
     "A+ FILTER A[increasing(x)]",
@@ -64,6 +66,7 @@ EVENTS = [
     for t, kind in [(3, "A"), (1, "A"), (2, "B"), (4, "B")]
 ]
 BURSTS = [{"time": t, "type": "BC"[t % 16] if t % 16 < 2 else "A", "x": t % 2} for t in range(48)]
+LAYERS = [{"time": t // 3, "type": "A", "x": t // 3} for t in range(30)]
 MANY_EVENTS = [{"time": t, "type": "AB"[t % 2], "x": t % 2} for t in range(400)]
 
 
@@ -79,6 +82,7 @@ def warm_up() -> None:
         *((_run, query) for query in QUERIES),
         *((_as_workers_do, query) for query in SHARDED),
         *((_list, query) for query in LISTED),
+        (_cut, CUT),
         *((_match, formula) for formula in MATCHED),
         *((_share, query) for query in SHARED),
         (_update, UPDATED),
@@ -111,6 +115,12 @@ def _list(query: str) -> None:
 
     for algorithm in ("m", "h"):
         trends(query, EVENTS, time="time", type="type", algorithm=algorithm).rows()
+
+
+def _cut(query: str) -> None:
+    from trendloom.api import trends
+
+    trends(query, LAYERS, time="time", type="type", algorithm="h", memory_limit="1 MB").to_arrow()
 
 
 def _match(formula: str) -> None:

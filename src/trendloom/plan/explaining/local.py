@@ -35,7 +35,7 @@ class ThreadFacts:
     side_by_side: tuple[str, ...]
     """What threads have each for themselves; none, if there is one of all."""
     cuts_time: bool
-    """Whether one of them that is large is cut in time among threads."""
+    """Whether one of them that is large is cut in time, where the threads are done sooner so."""
     because: str | None
     """Why not."""
 
