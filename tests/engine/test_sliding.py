@@ -170,7 +170,8 @@ def letters(count: int, ties: float) -> pa.RecordBatch:
     ("window", "maps"),
     [
         ("WITHIN 6000 ms SLIDE 6000 ms", None),
-        ("WITHIN 6000 ms SLIDE 3000 ms", False),
+        ("WITHIN 6000 ms SLIDE 5000 ms", False),
+        ("WITHIN 6000 ms SLIDE 3000 ms", True),
         ("WITHIN 6000 ms SLIDE 100 ms", True),
         ("WITHIN 6000 ms SLIDE 1 ms", True),
         ("WITHIN 2 ms SLIDE 1 ms", False),
