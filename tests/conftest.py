@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 MANY_CASES = ("engine", "generated", "workload")
 """Folders whose tests are about what comes after the scan."""
-
-
-def pytest_configure() -> None:
-    """A tenth of the time went into looking for garbage among all that is imported."""
-    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
