@@ -23,7 +23,7 @@ $(PACKAGES): pyproject.toml requirements.lock
 	@touch $@
 
 $(STAMP): $(PACKAGES)
-	@echo "Compiling the kernels, once: about three minutes on two cores."
+	@echo "Compiling the kernels, once: three to six minutes on two cores."
 	$(BIN)/trendloom warm-up
 	@touch $@
 
