@@ -57,7 +57,12 @@ QUERIES = {
 }  # fmt: skip
 """Keys, query, bar, and how much less work it gets."""
 
-CAUSES: dict[str, str] = {}
+CAUSES = {
+    "1,000 keys, COUNT and SUM": "the control, two threads that share nothing, gains no more than "
+    "that on a shared machine",
+    "one key, COUNT:": "a batch of 500,000 events is counted within two milliseconds, beside which "
+    "the start of a thread tells",
+}
 
 
 def run(size: Size) -> list[Figure]:

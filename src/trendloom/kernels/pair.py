@@ -45,7 +45,8 @@ class Rows(NamedTuple):
 
 @kernel
 def fits_pair(table: Table) -> bool:
-    return table.states <= 2
+    """One or two states, and no finished trends that are added up in one of them (workloads do)."""
+    return table.states <= 2 and bool(np.all(table.finished >= table.states))
 
 
 @kernel
@@ -80,8 +81,10 @@ def is_faint(value: float) -> bool:
 
 
 @kernel
-def is_late(exponent: int, states: int, one: float, two: float) -> bool:
-    return exponent > LATE and (one == 0.0 or (states == 2 and two == 0.0))
+def is_late(exponent: int, table: Table, one: float, two: float) -> bool:
+    """Whether trends could begin in an empty cell: now, or once an event has emptied it."""
+    empty = one == 0.0 or (table.states == 2 and two == 0.0)
+    return exponent > LATE and (empty or table.eats.shape[1] > 0)
 
 
 @kernel(fastmath={"contract"})
@@ -114,7 +117,7 @@ def sprint_pair(
     for _ in range(exponent):
         unit *= SHRINK
     going = True
-    while at < end and going and not is_late(exponent, states, one, two):
+    while at < end and going and not is_late(exponent, table, one, two):
         while at < end and max(one, two) < limit and (done is None or ended < limit):
             c = code[at]
             if at + 1 == end or order[at + 1] != order[at]:

@@ -84,7 +84,7 @@ def _map(
                 late |= is_faint(e2)
                 top, unit = top * SHRINK, unit * SHRINK
                 exponent += 1
-            late |= is_late(exponent, states, x0, y0)
+            late |= is_late(exponent, table, x0, y0)
         a0, b0, a1, b1, a2, b2 = x0, y0, x1, y1, x2, y2
         if late:
             break

@@ -1,8 +1,8 @@
 """Sums beside the counts of `pair`: one lane's two sums and the two counts, all in registers.
 
-Lanes take turns over a block of events, and each counts anew, which hides behind the waiting for its
-sums: 6.5 ns an event and lane, where counting alone takes 3.1 and two lanes that go through memory
-together, as in `sprint`, take 22.5.
+Lanes take turns over a block of events, and each counts anew, which hides behind the waiting for
+its sums: 6.5 ns an event and lane, where counting alone takes 3.1, and two lanes that go through
+memory together, as in `sprint`, take 22.5.
 
 Lanes share an exponent, so none is shrunk in the middle of a block, which ends where a count is
 full. Sums have room until then, for a double holds four radixes; where that does not suffice, or
@@ -138,7 +138,7 @@ def sprint_sums(
     for _ in range(exponent):
         unit *= SHRINK
     while at < end:
-        if is_late(exponent, states, float(values[0]), float(values[lanes])):
+        if is_late(exponent, table, float(values[0]), float(values[lanes])):
             break
         last, stop = min(end, at + BLOCK), at
         fits = True
