@@ -2,8 +2,8 @@
 
 The engine alone, over sorted batches in memory, `(SEQ(A+, B))+` under skip-till-any-match unless
 said otherwise. Keys (or windows) are shared out; the only run of one key is cut, and an event of
-its second piece costs more in a map than one of its first does in a vector: hardly more in counts
-under skip-till-any-match, and three times as much in sums, which is why these gain less.
+its second piece costs more in a map than one of its first does in a vector, which is why that
+gains less. Counts of two states are left whole for two threads.
 The first line is a control: what the machine gives to two threads that share nothing, at that time.
 """
 
@@ -58,10 +58,10 @@ QUERIES = {
 """Keys, query, bar, and how much less work it gets."""
 
 CAUSES = {
-    "1,000 keys, COUNT and SUM": "the control, two threads that share nothing, gains no more than "
-    "that on a shared machine",
-    "one key, COUNT:": "a batch of 500,000 events is counted within two milliseconds, beside which "
-    "the start of a thread tells",
+    "1,000 keys, COUNT and SUM": "the kernel takes a third of the time it once took, so that what "
+    "one thread does for all, making chunks and rows, weighs more; the control gains 1.76 ×",
+    "one key, COUNT:": "not cut for two threads: a batch of 500,000 events is counted within three "
+    "milliseconds, and to start a thread for half of them lost a fifth",
 }
 
 
