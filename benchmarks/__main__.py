@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "type_grain_count",
+    "two_states",
     "memory_flat",
     "end_to_end",
     "two_step",

@@ -21,6 +21,7 @@ from benchmarks import events, real_data, report, windows
 
 BARS = {
     "type_grain_count": 7,
+    "two_states": 0,
     "memory_flat": 3,
     "end_to_end": 1,
     "two_step": 2,

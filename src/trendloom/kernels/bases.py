@@ -4,8 +4,7 @@ A map's bases differ in where they start only: every event does the same to each
 cells lie side by side, [cell, lane, basis], and an inner loop runs over lanes and bases at once.
 Bases are filled up to whole packs, so that the innermost loops have a constant length.
 
-Doubles of one basis share an exponent, as in `sprint`; where that does not suffice, each basis
-goes on by itself.
+Doubles of one basis share an exponent, as in `sprint`; where that does not suffice, it stops.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from trendloom.kernels.plain import is_full, weigh, wraps
 from trendloom.kernels.program import ANY, Ints
 from trendloom.kernels.scaled import RADIX
 from trendloom.kernels.table import CROWD, Counting, Table
-
-Floats = NDArray[np.float64]
 
 
 def _note(wrapped: Any, at: Any, a: Any, b: Any, total: Any) -> None:

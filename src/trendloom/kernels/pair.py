@@ -107,7 +107,7 @@ def sprint_pair(
     and has registers for the rest.
     """
     # Views in local names: reading them off the tuple in the loop costs more than the loop.
-    step, move, keep, _, done_row = rows
+    step, move, keep, _, _ = rows
     states = table.states
     one, ended = float(values[0]), float(values[states])
     two = float(values[1]) if states == 2 else 0.0
@@ -136,16 +136,15 @@ def sprint_pair(
                 c = code[at]
                 first += step[c, 0] * one + (step[c, 1] * two + step[c, 2] * unit)
                 second += step[c, 3] * one + (step[c, 4] * two + step[c, 5] * unit)
-                third += done_row[c, 0] * one + (done_row[c, 1] * two + done_row[c, 2] * unit)
+                if done is not None:
+                    third += done[c, 0] * one + (done[c, 1] * two + done[c, 2] * unit)
                 keeps_one, keeps_two = keeps_one * keep[c, 0], keeps_two * keep[c, 1]
                 at += 1
             if limit < RADIX and max(first, second) >= limit:
                 # So many at once may not be exact any more.
                 at = start
                 break
-            one, two = keeps_one * one + first, keeps_two * two + second
-            if done is not None:
-                ended += third
+            one, two, ended = keeps_one * one + first, keeps_two * two + second, ended + third
         going = limit == RADIX
         while max(max(one, two), ended) >= RADIX:
             one, two, ended, unit = one * SHRINK, two * SHRINK, ended * SHRINK, unit * SHRINK
