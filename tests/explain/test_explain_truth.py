@@ -15,13 +15,11 @@ from trendloom.engine.live.entries import Entries
 from trendloom.engine.live.live import Live
 from trendloom.engine.live.mode import Mode, check_streamable
 from trendloom.engine.map_shapes import shapes_of
-from trendloom.engine.maps import MAX_PANES, have_joints, mappable, pane_length
+from trendloom.engine.maps import MAX_PANES, mappable, pane_length
 from trendloom.engine.one_order import OneOrder
 from trendloom.engine.partial import can_split
-from trendloom.engine.pieces import Vectors
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.engine.shares import NEVER
 from trendloom.errors import QueryMeaningError, TrendloomError
 from trendloom.language import events_of, name_variables, parse, to_text
 from trendloom.language.nodes import Query, Semantics
@@ -52,18 +50,12 @@ def engine_agrees(planned: Plan) -> None:
         on_a_stack = order is not None and evaluator.semantics is Semantics.NEXT
         assert any("stack" in words for words in part.time) == on_a_stack
         assert bool(part.because) == (part.algorithm != "fold")
-        assert part.threads.cuts_time == (evaluator.folds and is_cut(evaluator))
+        assert part.threads.cuts_time == evaluator.folds
         assert (part.threads.because is None) == part.threads.cuts_time
     keyed = bool(planned.scan.partition)
     assert (facts.order.in_order_of_time is not None) == (run.streams and keyed)
     reparsed = parse(facts.query)
     assert name_variables(reparsed) == planned.query
-
-
-def is_cut(evaluator: Any) -> bool:
-    """Whether the events of one run are ever cut in time among threads."""
-    vectors = Vectors(evaluator, None, None, None)  # type: ignore[arg-type]
-    return vectors._dearer() < NEVER
 
 
 def setting_of(planned: Plan, numbers: Numbers = Numbers.AUTO) -> Setting:
@@ -78,7 +70,7 @@ def spark_agrees(planned: Plan) -> None:
     combines = mappable(setting)
     assert distribution.can_combine(planned) == combines
     assert told.dataframe.plan == ("combine" if combines else "exchange")
-    in_files = combines and not have_joints(setting)
+    in_files = combines and not distribution.has_joints(planned)
     assert told.parquet.then == ("combine" if in_files else "exchange")
     assert bool(told.dataframe.because) == (not combines)
     assert mappable(setting_of(planned, Numbers.EXACT)) == combines

@@ -22,6 +22,7 @@ from trendloom.acel.plan import FIRST_COLUMNS, PLACES
 from trendloom.acel.register_search import Registers
 from trendloom.acel.sheet import Held, Sheet
 from trendloom.engine.chunk import make_chunk, same_partition
+from trendloom.engine.scanned import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 def schema_of(plan: MatchPlan, partition_types: Sequence[pa.DataType]) -> pa.Schema:
     keys = [
-        pa.field(name, kind.value_type if pa.types.is_dictionary(kind) else kind)
+        pa.field(name, plain(kind))
         for name, kind in zip(plan.scan.partition, partition_types, strict=True)
     ]
     ends = [pa.field(name, pa.int64()) for name in FIRST_COLUMNS]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from trendloom.cet.attributes import COLUMN, structs
 from trendloom.cet.detection import MOST_TRENDS
 from trendloom.engine.arrow import from_numpy, to_numpy
+from trendloom.engine.scanned import plain
 from trendloom.kernels.gather import gather
 from trendloom.plan.plan import WindowStrategy
 
@@ -37,10 +38,7 @@ def schema_of(
     attributes: pa.StructType | None = None,
 ) -> pa.Schema:
     """Window bounds as ticks; a host shows them as it shows time."""
-    keys = [
-        pa.field(name, kind.value_type if pa.types.is_dictionary(kind) else kind)
-        for name, kind in zip(partition, types, strict=True)
-    ]
+    keys = [pa.field(name, plain(kind)) for name, kind in zip(partition, types, strict=True)]
     bounds = [pa.field("window_start", pa.int64()), pa.field("window_end", pa.int64())]
     numbers = [pa.field("trend", pa.int64()), pa.field("length", pa.int64())]
     lists = [pa.field("events", EVENTS), pa.field("variables", VARIABLES)]

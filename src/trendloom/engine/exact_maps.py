@@ -40,8 +40,6 @@ def cut_to_fit(
     Each maker comes with its rows of integers; `most` runs are tried at a time. The first `apart`
     events of a piece are not in its map.
     """
-    if not makes:
-        return panes
     points = np.flatnonzero(np.diff(chunk.order, prepend=chunk.order[:1]) != 0)
     fits = np.zeros(len(panes), np.bool_)
     while not fits.all():

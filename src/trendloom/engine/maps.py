@@ -42,7 +42,7 @@ from trendloom.engine.map_shapes import exact_shape, shapes_of
 from trendloom.engine.mapping import Mapper
 from trendloom.engine.scanned import event_schema, plain
 from trendloom.engine.windows import Runs
-from trendloom.plan.distribution import MAX_PANES
+from trendloom.plan.distribution import MAX_PANES, has_joints
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -90,11 +90,6 @@ def map_size(setting: Setting) -> int:
     return sum(shape.size for shape in shapes if shape is not None)
 
 
-def have_joints(setting: Setting) -> bool:
-    """Whether conditions between neighbours decide what goes on where two maps meet."""
-    return any(part.adjacent for part in setting.plan.all_parts)
-
-
 def end_schema(setting: Setting) -> pa.Schema:
     """What `joints` keeps of an event."""
     fields = [one for one in event_schema(setting, None) if one.name[0] in "mx"]
@@ -114,7 +109,7 @@ def map_schema(setting: Setting) -> pa.Schema:
     fields += [(name, pa.int64()) for name in ("pane", "first", "last", "events")]
     for operand in centred_operands(evaluators):
         fields += [(f"middle{operand}", pa.float64()), (f"scale{operand}", pa.float64())]
-    if have_joints(setting):
+    if has_joints(setting.plan):
         fields += [(one.name, one.type) for one in end_fields(end_schema(setting))]
     for number, evaluator in enumerate(evaluators):
         for letter, shape in zip("dix", shapes_of(evaluator), strict=True):
@@ -152,7 +147,7 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
         told = Centre(np.nan) if centre is None else centre
         columns += [from_numpy(np.full(len(panes), value)) for value in (told.middle, told.scale)]
         centres[operand] = centre or Centre()
-    if have_joints(setting):
+    if has_joints(setting.plan):
         columns += end_columns(end_schema(setting), chunk, panes)
         panes = replace(panes, lo=panes.lo + 1)
     for mapper in mappers:
@@ -181,7 +176,7 @@ def _fitting(setting: Setting, mappers: Sequence[Mapper], panes: Runs) -> Runs:
     if not exact:
         return panes
     makes = [(mapper.make_exact, mapper.exact_rows) for mapper in exact]
-    apart = int(have_joints(setting))
+    apart = int(has_joints(setting.plan))
     most = max(1, AT_ONCE // map_size(setting))
     return cut_to_fit(panes, exact[0].chunk, makes, most, apart)
 

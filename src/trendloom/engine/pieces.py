@@ -22,7 +22,7 @@ from trendloom.engine.inputs import length_steps
 from trendloom.engine.map_shapes import shapes_of
 from trendloom.engine.mapping import Mapper
 from trendloom.engine.shares import Portion, cut_runs
-from trendloom.engine.sliding import map_event, vector_event
+from trendloom.engine.sliding import vector_event
 from trendloom.engine.threads import together
 from trendloom.kernels.counted_bases import PACK
 from trendloom.kernels.lattice_maps import apply_extremes
@@ -47,8 +47,9 @@ DEARER = (1.7, 2.5, 2.1)
 """An event in a map of one pack of bases to one in a vector: doubles, integers, keys. Measured with
 `(SEQ(A+, B))+` and `SEQ(A+, B)`, one to three lanes, on a core of an AMD EPYC."""
 COUNTED = 6.0
-"""The same of one or two states that are only counted. A map costs 1.3 to 2.6 vectors, but these
-cost so little that what a second thread gained was lost on starting it; a third one gains."""
+"""What is reckoned with for one or two states that are only counted. A map costs 1.3 to 2.6
+vectors, but these cost so little that what a second thread gained was lost on starting it: at this
+price two threads leave a run whole, and three cut it."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,4 @@ def _map_price(shape: Shape, packed: float) -> float:
     """An event in a map to one in a vector; `packed` for each pack of bases."""
     if not shape.paired:
         return packed * -(-shape.bases // PACK)
-    if shape.lanes == 1:
-        return COUNTED
-    return map_event(shape) / vector_event(shape)
+    return COUNTED if shape.lanes == 1 else float(shape.bases)

@@ -28,7 +28,6 @@ from trendloom.engine.maps import (
     AT_ONCE,
     centred_operands,
     end_schema,
-    have_joints,
     map_schema,
     map_size,
     pane_length,
@@ -39,6 +38,7 @@ from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.kernels.maps import apply_doubles, apply_integers, recentre
 from trendloom.kernels.scaled import BEYOND
+from trendloom.plan.distribution import has_joints
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Product:
         count = len(self.setting.partition_types)
         self._keys.append(maps.select([f"p{k}" for k in range(count)]))
         ends = [one.name for one in end_fields(end_schema(self.setting))]
-        if have_joints(self.setting):
+        if has_joints(self.setting.plan):
             self._ends.append(maps.select(ends))
         self._numbers.append(
             {

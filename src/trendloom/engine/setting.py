@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.harvest import Harvest
 from trendloom.engine.layout import Numbers, lay_out
+from trendloom.engine.scanned import plain
 from trendloom.engine.windows import Windows
 from trendloom.plan.plan import BindingKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from trendloom.plan.plan import Part, Plan
 
@@ -40,7 +41,7 @@ class Setting:
     @property
     def group_types(self) -> list[pa.DataType]:
         """Of the GROUP-BY attributes that partition."""
-        return [_plain(kind) for kind in self.partition_types[: self.plan.plain_groups]]
+        return [plain(kind) for kind in self.partition_types[: self.plan.plain_groups]]
 
     def harvests(self) -> list[Harvest]:
         """One per part, still empty."""
@@ -50,7 +51,7 @@ class Setting:
     def value_types(self, part: Part) -> list[pa.DataType]:
         """Of the part's grouping variables."""
         return [
-            _plain(self.operand_types[binding.operand])
+            plain(self.operand_types[binding.operand])
             for binding in part.bindings
             if binding.kind is BindingKind.GROUP and binding.operand is not None
         ]
@@ -73,8 +74,3 @@ class Setting:
             )
             for part in plan.all_parts
         ]
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type of a dictionary's values."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

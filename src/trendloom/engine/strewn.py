@@ -26,7 +26,6 @@ from trendloom.engine.maps import (
     LARGEST_EXPONENT,
     as_plain,
     centred_operands,
-    have_joints,
     make_maps,
     map_schema,
     pane_length,
@@ -47,6 +46,7 @@ from trendloom.kernels.open_maps import (
 )
 from trendloom.kernels.scaled import RADIX
 from trendloom.kernels.strewn import read_maps, strew
+from trendloom.plan.distribution import has_joints
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def can_strew(setting: Setting, *, tie: bool = False) -> bool:
         return False
     in_doubles, in_integers, in_keys = shapes_of(evaluators[0])
     one = (in_doubles is None) != (in_integers is None) and in_keys is None
-    one = one and not (centred_operands(evaluators) or have_joints(setting))
+    one = one and not (centred_operands(evaluators) or has_joints(setting.plan))
     one = one and evaluators[0].layout.exact is None
     return one and can_number(setting.partition_types) and _goes_one_way(evaluators[0])
 

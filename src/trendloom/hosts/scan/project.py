@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from trendloom.engine.scanned import plain
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.bound import GIVEN, Bound, bind_schema
 from trendloom.hosts.scan.failures import failed, without_order
@@ -131,8 +132,7 @@ class Projector:
 
 def _reads_as(given: pa.Schema, bound: pa.Schema) -> bool:
     """Whether DuckDB sees the same types: dictionaries are to it as what they hold."""
-    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in given.types]
-    return bool(kinds == bound.types)
+    return bool([plain(kind) for kind in given.types] == bound.types)
 
 
 def project(table: pa.Table, projector: Projector) -> pa.Table:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from trendloom.engine.layout import Numbers
-from trendloom.engine.maps import have_joints, mappable
+from trendloom.engine.maps import mappable
 from trendloom.engine.partial import can_split
 from trendloom.engine.strewn import can_strew
 from trendloom.errors import InputError
@@ -53,6 +53,7 @@ from trendloom.hosts.spark.sources import (
 from trendloom.hosts.spark.stages import WIDTH
 from trendloom.hosts.spark.task import Task
 from trendloom.hosts.spark.workers import in_workers
+from trendloom.plan.distribution import has_joints
 from trendloom.plan.explaining.facts import gather
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _from_files(
         ordered=ordered,
     )
     # Which groups have simultaneous events is found too late for files, which nobody reads twice.
-    if mappable(task.setting) and ordered and not have_joints(task.setting):
+    if mappable(task.setting) and ordered and not has_joints(task.setting.plan):
         return _combined(task, source, in_turn=in_turn)
     return _exchanged(task, source)
 
@@ -196,7 +197,7 @@ def _combined(task: Task, source: Source, *, in_turn: bool = False) -> DataFrame
     # Rows without a place in the order have been refused, or dropped, when the maps were made.
     ordered = source.frame.dropna(subset=[n for n in ("time", "tie") if n in source.frame.columns])
     again = ordered.join(f.broadcast(tangled), same).select(*source.frame.columns, WIDTH)
-    if have_joints(task.setting):
+    if has_joints(task.setting.plan):
         # Parts in order do not help simultaneous events.
         return rows.unionAll(_exchanged(task, replace(source, frame=again.drop(WIDTH))))
     return rows.unionAll(_combined_by_parts(task, again, source))
