@@ -1,4 +1,4 @@
-"""A row after every step of a stream: the next events cost the same, however many the window holds.
+"""A row after every step of a stream: new events cost hardly more, however many the window holds.
 
 `S+` with `S.price > NEXT(S).price`, skip-till-any-match, one window in update mode, on one core. A
 step brings a thousand events and takes the window's new row. "From nothing" is what a known batch

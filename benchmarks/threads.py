@@ -60,8 +60,8 @@ QUERIES = {
 CAUSES = {
     "1,000 keys, COUNT and SUM": "the kernel takes a third of the time it once took, so that what "
     "one thread does for all, making chunks and rows, weighs more; the control gains 1.76 ×",
-    "one key, COUNT:": "not cut for two threads: a batch of 500,000 events is counted within three "
-    "milliseconds, and to start a thread for half of them lost a fifth",
+    "one key, COUNT:": "not cut for two threads: a batch of a million events is counted in a few "
+    "milliseconds, and a second thread for half of them lost a fifth",
 }
 
 

@@ -84,7 +84,7 @@ class Evaluator:
     @property
     def fast(self) -> Folding:
         """The fast path's automaton, where it is taken."""
-        assert self.folding is not None, "only parts that fold have vectors"
+        assert self.folding is not None, "only parts that fold or step have vectors"
         return self.folding
 
     @property

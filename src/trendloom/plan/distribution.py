@@ -7,7 +7,8 @@ or the step needs, and windows of few panes. A group goes by exchange where task
 time, or, with conditions between neighbours, where events are simultaneous.
 **exchange**: the events travel, to where all of their group or partition are.
 
-A stream is divided by group, and keeps vectors or events; some queries have no answer on one.
+A stream is divided by group, and keeps vectors or events (in update mode also entries by value);
+some queries have no answer on one.
 """
 
 from __future__ import annotations

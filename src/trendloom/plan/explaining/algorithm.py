@@ -74,9 +74,9 @@ def folds(plan: Plan, part: Part) -> bool:
 
 
 def cells(plan: Plan, part: Part) -> int:
-    """How many sums of each lane a vector has, for a part that is folded."""
+    """How many sums of each lane a vector has, for a part that is folded or stepped."""
     fast = plan.folding(part) or plan.stepping(part)
-    assert fast is not None, "only parts that fold have vectors"
+    assert fast is not None, "only parts that fold or step have vectors"
     return fast.cells
 
 
