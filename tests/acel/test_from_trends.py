@@ -17,7 +17,7 @@ from trendloom.acel import compile_formula, evaluate, stream, to_text
 from trendloom.acel.events import NUMBER, ComplexEvent, Schema
 from trendloom.acel.from_trends import Translation, as_text, translate
 from trendloom.acel.nodes import walk
-from trendloom.errors import LimitError, QueryMeaningError
+from trendloom.errors import LimitError, QueryError, QueryMeaningError
 from trendloom.language import parse
 from trendloom.language.naming import name_variables
 from trendloom.language.nodes import CountWindow, GroupKey, Query, Semantics, TimeWindow, events_of
@@ -571,3 +571,9 @@ def test_the_text_of_a_query() -> None:
 )
 def test_a_guard_at_an_end_is_told(pattern: str, told: str) -> None:
     assert f"-- Only complex events that {told}.\n" in as_text(parse(f"PATTERN {pattern}"))
+
+
+@pytest.mark.parametrize("pattern", ["NOT A", "(NOT A)+", "SEQ(NOT A, NOT B)", "A AND NOT B"])
+def test_patterns_of_guards_alone_are_refused_as_queries_are(pattern: str) -> None:
+    with pytest.raises(QueryError, match="NOT stands only between the parts of a SEQ"):
+        translate(parse(f"PATTERN {pattern}"))

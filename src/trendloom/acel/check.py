@@ -236,15 +236,16 @@ class _Typing:
 
     def _call(self, call: on.Call) -> str | None:
         function, place = call.function, call.place
-        kinds = {kind for term in call.terms if (kind := self._term(term)) is not None}
+        given = [self._term(term) for term in call.terms]
+        kinds = {kind for kind in given if kind is not None}
         if function == "COALESCE":
             if len(kinds) > 1:
                 self._refuse(f"COALESCE gives either a {' or a '.join(sorted(kinds))}", place)
             return next(iter(kinds), None)
-        first, *others = call.terms
-        if wrong := {self._term(first)} - {TAKES[function], None}:
-            self._refuse(f"{function} cannot be applied to a {wrong.pop()}", place)
-        if others and (function != "ROUND" or len(others) > 1 or not is_whole(others[0])):
+        if given[0] not in (TAKES[function], None):
+            self._refuse(f"{function} cannot be applied to a {given[0]}", place)
+        others = call.terms[1:]
+        if others and (function != "ROUND" or len(others) > 1 or not _is_whole(others[0])):
             self.check.refuse(
                 f"{function} cannot be applied to this",
                 place,
@@ -267,7 +268,7 @@ class _Typing:
         self.check.refuse(cause, place, "Compare and reckon with values of one kind.")
 
 
-def is_whole(term: on.Term) -> bool:
+def _is_whole(term: on.Term) -> bool:
     """Whether it is a whole number, or one below zero."""
     inner = term.term if isinstance(term, on.Negative) else term
     return isinstance(inner, on.Literally) and type(inner.value) is int

@@ -34,15 +34,16 @@ from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
 from trendloom.acel.bridge.shuffles import refuse_pairs, shuffled, side_by_side
 from trendloom.acel.bridge.steps import by_steps
-from trendloom.acel.bridge.text import text_of, window_text
+from trendloom.acel.bridge.text import text_of
 from trendloom.acel.depth import bounded
 from trendloom.language import nodes as t
 from trendloom.language.naming import name_variables
+from trendloom.plan.shape import check_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Translation", "as_text", "translate", "window_text"]
+__all__ = ["Translation", "as_text", "translate"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
     `types`: what the stream has beside the pattern's own, for formulas that tell what lies between.
     """
     query = name_variables(query)
+    check_shape(query.pattern, query.text)
     asked = Asked.of(query, types)
     made = _both(asked) if isinstance(query.pattern, t.Both) else _pattern(asked)
     formula = n.Project(agreeing(asked, made.formula), asked.variables)
@@ -105,7 +107,7 @@ def _pattern(asked: Asked) -> _Made:
         return _Made(alone)
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     ends = asked.at_start or asked.at_end
-    course = Course(asked, pattern if ends or not _is_contiguous(asked) else positive)
+    course = Course(asked, pattern if ends or not asked.contiguous else positive)
     stepwise = course.needs_types or bool(asked.beside)
     linked = needs_links(asked, positive, in_runs=stepwise)
     if linked:
@@ -122,21 +124,17 @@ def _both(asked: Asked) -> _Made:
     patterns = [without_guards(part) for part in asked.parts]
     positive = [one for one in patterns if one is not None]
     told = asked.at_start or asked.at_end or bool(asked.mixed)
-    if not _is_contiguous(asked):
+    if not asked.contiguous:
         told = told or asked.query.semantics is t.Semantics.NEXT or positive != [*asked.parts]
     if told or any(needs_links(asked, part, in_runs=True) for part in positive):
         made = [_pattern(asked.of_part(part)) for part in asked.parts]
         every: list[n.Formula] = [n.Project(one.formula, asked.variables) for one in made]
         return _Made(reduce(n.And, every), any(one.between for one in made))
     asked = with_cases(with_groups(asked))
-    formula = side_by_side(asked, positive) if _is_contiguous(asked) else shuffled(asked)
+    formula = side_by_side(asked, positive) if asked.contiguous else shuffled(asked)
     for part in positive:
         formula = Pairs(asked, part, in_runs=True).filtered(formula)
     return _Made(formula)
-
-
-def _is_contiguous(asked: Asked) -> bool:
-    return asked.query.semantics is t.Semantics.CONTIGUOUS
 
 
 def as_text(query: t.Query, types: Iterable[str] = ()) -> str:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 TAKES = {"ABS": NUMBER, "ROUND": NUMBER, "UPPER": TEXT, "LOWER": TEXT}
 """The kind of values that a function takes and gives; COALESCE takes any, of one kind."""
-FUNCTIONS = (*TAKES, "COALESCE")
 
 
 def called(function: str, values: Sequence[Value]) -> Value:

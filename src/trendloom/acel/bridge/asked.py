@@ -87,6 +87,10 @@ class Asked:
         )
 
     @property
+    def contiguous(self) -> bool:
+        return self.query.semantics is t.Semantics.CONTIGUOUS
+
+    @property
     def partition(self) -> tuple[str, ...]:
         """What all events of a complex event agree on."""
         plain = [key.attribute for key in self.query.group_by if key.variable is None]
@@ -188,7 +192,7 @@ class Asked:
             self.refuse(
                 f"The logic has no words for '{error}'",
                 t.NOWHERE,
-                "Its values are numbers, texts and truth values: it has no dates.",
+                "Values are numbers, texts and truth values: not dates, nor conditions.",
             )
 
     def no_words(self, pair: Pair) -> NoReturn:

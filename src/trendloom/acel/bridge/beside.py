@@ -30,17 +30,12 @@ class Beside:
 
     @property
     def before(self) -> Way:
-        """Events of the others before the part's first one, and what lies between."""
+        """Events of the others before one of the part's own, and what lies between."""
         return self._filled(ends_open=True)
 
     @property
     def after(self) -> Way:
         return self._filled(ends_open=False)
-
-    @property
-    def between(self) -> Way:
-        """Where steps are joined by `;`."""
-        return self._filled(ends_open=True)
 
     def bound_in(self, formula: n.Formula) -> list[str]:
         """The variables of the others in it."""

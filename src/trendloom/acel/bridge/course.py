@@ -36,22 +36,20 @@ class Course:
     """Of a pattern without AND, or of a part of one."""
 
     def __init__(self, asked: Asked, pattern: t.Pattern) -> None:
-        semantics = asked.query.semantics
         self.asked = asked
         self._events = {str(event.variable): event for event in t.events_of(pattern)}
-        self._to_next = semantics is t.Semantics.NEXT
-        self._contiguous = semantics is t.Semantics.CONTIGUOUS
+        self._to_next = asked.query.semantics is t.Semantics.NEXT
         agreeing = (pair.later for pair in asked.agreements)
         self._walk = Walk(pattern, to_next=self._to_next, remembered=agreeing)
         told = bool(self._walk.negated) or asked.at_start or asked.at_end
-        self.joined = Elimination(contiguous=self._to_next or self._contiguous or told)
+        self.joined = Elimination(contiguous=self._to_next or asked.contiguous or told)
         self._beside = Beside(asked, contiguous=self.joined.contiguous)
 
     @property
     def needs_types(self) -> bool:
         """Whether what may lie somewhere is told by the types of the stream."""
         told = self.asked.at_start or self.asked.at_end or bool(self.asked.beside)
-        return self.joined.contiguous and (told or not self._contiguous)
+        return self.joined.contiguous and (told or not self.asked.contiguous)
 
     @property
     def first(self) -> list[State]:
@@ -138,40 +136,38 @@ class Course:
 
     def _any_gap(self, when: When) -> Way:
         """At an end: there nothing is next."""
-        gaps = Gaps(self.asked, self._negated, (), False, self._far, elsewhere=self._elsewhere)
-        return gaps.way(when)
+        return Gaps(self.asked, self._negated, (), self._far, self._elsewhere).way(when)
 
     def _gap(self, state: State, target: State, near: Failing | None) -> Way:
         if not self.joined.contiguous:
-            return self._beside.between
+            return self._beside.before
         failing = {} if near is None else {NEAR: near, **self._far}
         following = self._walk.following(state)
+        deciding = following.items() if self._to_next else ()
+        exits = tuple(self._exit(state, one, when) for one, when in deciding)
         gaps = Gaps(
             self.asked,
             self._negated,
-            tuple(self._exit(state, one, when) for one, when in following.items()),
-            self._to_next,
+            exits,
             failing,
             self._elsewhere,
-            touching=self._contiguous,
+            touching=self.asked.contiguous,
         )
         return gaps.way(following[target], checked=near is not None)
 
     def _exit(self, state: State, target: State, when: When) -> Exit:
         variable = self.variable(target)
-        letter = self._letters[variable]
-        if not self._to_next:
-            return Exit(letter, when)
         pairs = [(pair, NEAR) for pair in self.pairs(state, target)]
         pairs += (one for one in self._anchored if variable in both(one[0]) - {one[1]})
         agreements = (pair for pair in self.asked.agreements if pair.later == variable)
         pairs += ((pair, variable) for pair in agreements if variable in state.seen)
-        return Exit(letter, when, ways_to_fail(self.asked, pairs))
+        return Exit(self._letters[variable], when, ways_to_fail(self.asked, pairs))
 
     @cached_property
     def _anchored(self) -> list[tuple[Pair, str]]:
-        """Conditions with an event further back, and its variable."""
-        return [(pair, self._anchor(pair)) for pair in self.asked.conditions.correlated]
+        """Conditions with an event further back that decide what is next, and its variable."""
+        deciding = self.asked.conditions.correlated if self._to_next else ()
+        return [(pair, self._anchor(pair)) for pair in deciding]
 
     def _anchor(self, pair: Pair) -> str:
         positive = without_guards(self.asked.query.pattern)
@@ -186,7 +182,7 @@ class Course:
     def _far(self) -> dict[str, Failing]:
         agreeing = [pair.later for pair in self.asked.agreements]
         anchors = dict.fromkeys([*(anchor for _, anchor in self._anchored), *agreeing])
-        found = {one: Failing(self.asked, f"failing_{one}") for one in anchors if self._to_next}
+        found = {one: Failing(self.asked, f"failing_{one}") for one in anchors}
         if self.asked.apart:
             found[self.asked.member] = Failing(self.asked, "elsewhere")
         return found

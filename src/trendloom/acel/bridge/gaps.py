@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,7 +49,7 @@ class Exit(NamedTuple):
 
     letter: Letter
     when: When
-    fails: tuple[HowItFails, ...] = ()
+    fails: tuple[HowItFails, ...]
     """How events of the letter fail what is asked of them and the event before."""
 
 
@@ -83,11 +83,10 @@ class Gaps:
     asked: Asked
     negated: tuple[Negated, ...]
     exits: tuple[Exit, ...]
-    to_next: bool
-    """Whether the first that may come is the one that comes."""
-    failing: Mapping[str, failing.Failing] = field(default_factory=dict)
+    """Under skip-till-next-match: the first of these that may come is the one that comes."""
+    failing: Mapping[str, failing.Failing]
     """By earlier event, the variables of what fails with it."""
-    elsewhere: tuple[HowItFails, ...] = ()
+    elsewhere: tuple[HowItFails, ...]
     """How events are of another partition, if the formula sees several: those are no part of it."""
     touching: bool = False
     """Whether nothing but such may lie there."""
@@ -99,7 +98,7 @@ class Gaps:
         """
         start: State = (frozenset(),) * len(self.negated)
         moves: dict[tuple[State, State], set[Left]] = {}
-        asked = chain(when.guards, *(one.when.guards for one in self._deciding))
+        asked = chain(when.guards, *(one.when.guards for one in self.exits))
         deciding = mentioned(asked)
         pending, seen = [start], {start}
         known = list(dict.fromkeys(self._letters(deciding)))
@@ -132,20 +131,16 @@ class Gaps:
         edges["start", start] = EMPTY
         return Elimination(contiguous=True).way(edges, "start", "end")
 
-    @property
-    def _deciding(self) -> tuple[Exit, ...]:
-        return self.exits if self.to_next else ()
-
     def _must_fail(self, state: State, event: Class) -> frozenset[tuple[HowItFails, ...]]:
         """What keeps the trend from going on with the event; `()`: nothing does."""
         return frozenset(
             one.fails
-            for one in self._deciding
+            for one in self.exits
             if one.letter in event[1] and one.when.is_so(_true(state))
         )
 
     def _letters(self, deciding: Iterable[int]) -> Iterator[Letter]:
-        yield from (one.letter for one in self._deciding)
+        yield from (one.letter for one in self.exits)
         yield from chain.from_iterable(self.negated[k].letters for k in deciding)
 
     def _classes(self, known: list[Letter]) -> Iterator[Class]:
@@ -187,7 +182,7 @@ class Gaps:
             if mine:
                 yield from self.asked.theirs(word, self._either(mine, known))
 
-    def _failing(self, way: HowItFails, event: n.Formula, names: tuple[str, ...] = ()) -> n.Formula:
+    def _failing(self, way: HowItFails, event: n.Formula, names: tuple[str, ...]) -> n.Formula:
         """What fails in this way, which these variables hold, too."""
         labels = tuple(self.failing[anchor].name(way.of(anchor)) for anchor in way.anchors)
         labels = labels or (self.asked.free("skipped"),)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.neighbours import at_most_once, one_run, only_neighbours, repeats_only
+from trendloom.acel.bridge.neighbours import at_most_once
 from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
@@ -35,10 +35,8 @@ def is_order(pair: Pair) -> bool:
     return plain and bool(left.name == right.name)
 
 
-def shape_of(asked: Asked, pair: Pair) -> tuple[on.Shape, str]:
+def shape_of(pair: Pair) -> tuple[on.Shape, str]:
     """`V.a < NEXT(V).a` as `increasing(a)`, and its like."""
-    if not is_order(pair):
-        asked.no_words(pair)
     tree = _bare(pair.tree)
     left, shape = tree.this, SHAPES[type(tree)]
     return TURNED[shape] if left.args.get("db") is not None else shape, left.name
@@ -76,10 +74,7 @@ class Pairs:
             if len(both) == 1:
                 formula = self._run(formula, pair)
                 continue
-            fits = both <= once
-            if adjacent and fits:
-                fits = only_neighbours(self.pattern, pair.earlier, pair.later)
-            if fits:
+            if both <= once:
                 formula = self._compared(formula, pair, f"pair{number}")
             elif cases := [one for one in self.asked.cases if one.pair is pair]:
                 formula = cases[0].compared(formula, f"pair{number}")
@@ -89,13 +84,9 @@ class Pairs:
 
     def _run(self, formula: n.Formula, pair: Pair) -> n.Formula:
         variable = pair.earlier
-        if not repeats_only(self.pattern, variable):
-            self.asked.no_words(pair)
         if not self.in_runs:
             return formula
-        if not one_run(self.pattern, variable):
-            self.asked.no_words(pair)
-        shape, attribute = shape_of(self.asked, pair)
+        shape, attribute = shape_of(pair)
         made: n.Formula = n.Filter(formula, variable, on.BagCondition(shape, attribute))
         if shape == "same":
             # One event alone is compared with nothing, even if it lacks the attribute.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.neighbours import repeats_only
 from trendloom.acel.bridge.pairs import shape_of
 from trendloom.language import nodes as t
 
@@ -56,15 +55,11 @@ class Patterns:
             made = n.Or(made, right)
         return made, left_empty and right_empty
 
-    @property
-    def _contiguous(self) -> bool:
-        return self.asked.query.semantics is t.Semantics.CONTIGUOUS
-
     def _joined(self, left: n.Formula, right: n.Formula) -> n.Formula:
-        return n.Contiguous(left, right) if self._contiguous else n.Sequence(left, right)
+        return n.Contiguous(left, right) if self.asked.contiguous else n.Sequence(left, right)
 
     def _iterated(self, inner: n.Formula) -> n.Formula:
-        return n.ContiguousIteration(inner) if self._contiguous else n.Iteration(inner)
+        return n.ContiguousIteration(inner) if self.asked.contiguous else n.Iteration(inner)
 
     def _repeat(self, pattern: t.Repeat) -> Part:
         inner, empty = self._part(pattern.body)
@@ -91,9 +86,7 @@ class Patterns:
         for pair in self.asked.conditions.adjacent:
             if pair.earlier != variable or pair.later != variable:
                 continue
-            if not repeats_only(self.asked.query.pattern, variable):
-                self.asked.no_words(pair)
-            shape, attribute = shape_of(self.asked, pair)
+            shape, attribute = shape_of(pair)
             made = n.Filter(made, variable, on.BagCondition(shape, attribute))
             if shape == "same" and low == 1:
                 # One event alone is compared with nothing, even if it lacks the attribute.

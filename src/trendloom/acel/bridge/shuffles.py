@@ -9,8 +9,7 @@ have begun and are not over. Those that do not touch come one after the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -30,16 +29,6 @@ NOT_BEGUN, OVER = -1, -2
 State = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Move:
-    """One event, which is the next of some parts."""
-
-    source: State
-    target: State
-    parts: frozenset[int]
-    formula: n.Formula
-
-
 class Shuffle:
     """How far the parts of a query have come, and what leads further."""
 
@@ -49,14 +38,6 @@ class Shuffle:
         self._events = {str(one.variable): one for part in parts for one in t.events_of(part)}
         self.start: State = (NOT_BEGUN,) * len(self.positions)
         self.joined = Elimination(contiguous=contiguous)
-
-    @cached_property
-    def states(self) -> list[State]:
-        found = [self.start]
-        for state in found:
-            targets = dict.fromkeys(move.target for move in self.moves(state))
-            found += (one for one in targets if one not in found)
-        return found
 
     def variable(self, state: State, part: int) -> str:
         """The variable of the last event of a part."""
@@ -68,23 +49,15 @@ class Shuffle:
     def are_last(self, state: State) -> bool:
         return all(self.is_last(state, part) for part in range(len(state)))
 
-    def moves(self, state: State) -> list[Move]:
-        if state not in self._moves:
-            self._moves[state] = list(self._leaving(state))
-        return self._moves[state]
-
-    @cached_property
-    def _moves(self) -> dict[State, list[Move]]:
-        return {}
-
-    def _leaving(self, state: State) -> Iterator[Move]:
+    def moves(self, state: State) -> Iterator[tuple[State, n.Formula]]:
+        """One event each, the next of some parts, and how far they are after it."""
         options = [[*self._waiting(state, k), *self._going(state, k)] for k in range(len(state))]
         for choice in product(*options):
             parts = [k for k, (_, goes) in enumerate(choice) if goes]
             target = tuple(position for position, _ in choice)
             moved = [self._events[self.variable(target, k)] for k in parts]
             if moved and len({event.type for event in moved}) == 1:
-                yield Move(state, target, frozenset(parts), _event(self.asked, moved))
+                yield target, _event(self.asked, moved)
 
     def _waiting(self, state: State, part: int) -> Iterator[tuple[int, bool]]:
         """Where a part is after an event that is not its own."""
@@ -127,11 +100,14 @@ def _in_order(parts: list[t.Pattern]) -> Iterator[list[list[t.Pattern]]]:
 
 def _together(shuffle: Shuffle) -> n.Formula:
     edges: Edges = {}
-    for state in shuffle.states:
+    states = [shuffle.start]
+    for state in states:
         if shuffle.are_last(state):
             edges[state, "end"] = EMPTY
-        for move in shuffle.moves(state):
-            add(edges, state, move.target, Way.of(move.formula))
+        for target, formula in shuffle.moves(state):
+            add(edges, state, target, Way.of(formula))
+            if target not in states:
+                states.append(target)
     return shuffle.joined.formula(edges, shuffle.start, "end")
 
 

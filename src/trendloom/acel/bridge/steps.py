@@ -8,17 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.acel.bridge.elimination import Edges, add
-from trendloom.language import nodes as t
 
 if TYPE_CHECKING:
     from trendloom.acel import nodes as n
     from trendloom.acel.bridge.course import Course
-
-
-def guards_of(pattern: t.Pattern) -> list[t.Not]:
-    """The NOTs of a pattern."""
-    here = [pattern] if isinstance(pattern, t.Not) else []
-    return here + [one for part in t.children(pattern) for one in guards_of(part)]
 
 
 def by_steps(course: Course) -> n.Formula:
