@@ -18,7 +18,7 @@ SCHEMA = {"A": {"x": NUMBER, "w": TEXT}, "B": {"x": NUMBER}, "C": {"x": NUMBER, 
 TYPES = sorted(SCHEMA)
 VARIABLES = ["A", "B", "X", "Y"]
 PAIRS = ["or", "and", ";", ";;", ":"]
-KINDS = ["as", "filter", *PAIRS, "+", ":+", "project", "attributes", "agg", "agg"]
+KINDS = ["as", "filter", "pair filter", *PAIRS, "+", ":+", "project", "attributes", "agg", "agg"]
 
 numbers = st.one_of(st.none(), st.integers(0, 3), st.sampled_from([0.1, 0.2, 0.3, 2.5]))
 rows = st.builds(
@@ -47,6 +47,29 @@ WORDS = [
     lambda term: on.Call("LOWER", (term,)),
     lambda term: on.Call("COALESCE", (term, on.Literally("a"))),
 ]
+
+
+def _pair_condition(
+    draw: st.DrawFn, bound: dict[str, dict[str, frozenset[str]]], left: str, right: str
+) -> on.Condition:
+    """Between an attribute of each, of one kind; or on one of them alone."""
+    name = draw(st.sampled_from(sorted(bound[left])))
+    kind = bound[left][name]
+    one: on.Term = on.Attribute(name, variable=left)
+    alike = sorted(other for other in bound[right] if bound[right][other] == kind)
+    other: on.Term = on.Literally(1 if kind == {NUMBER} else "a")
+    if alike:
+        other = on.Attribute(draw(st.sampled_from(alike)), variable=right)
+    if kind == {NUMBER} and draw(st.booleans()):
+        one = on.Arithmetic(draw(st.sampled_from("+-*/")), one, other)
+    sign = draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="]))
+    made: on.Condition = on.Comparison(sign, one, other)
+    match draw(st.integers(0, 3)):
+        case 0:
+            made = on.Not(made)
+        case 1:
+            made = on.Any(made, on.IsNull(one))
+    return made
 
 
 def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object:
@@ -111,6 +134,11 @@ def formulas(draw: st.DrawFn, depth: int = 5) -> Formula:
             return n.ContiguousIteration(inner)
         case "filter":
             return n.Filter(inner, variable, _condition(draw, readable[variable]))
+        case "pair filter" if len(readable) > 1:
+            left, right = draw(st.permutations(sorted(readable)))[:2]
+            return n.PairFilter(inner, left, right, _pair_condition(draw, readable, left, right))
+        case "pair filter":
+            return inner
         case "project":
             some = draw(st.sets(st.sampled_from(sorted(bound)), min_size=1))
             return n.Project(inner, tuple(sorted(some)))

@@ -76,7 +76,15 @@ class Gather:
     values: tuple[Expression, ...]
 
 
-Expression = Read | Register | Identity | Lift | Combine | Finish | Gather
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The rows that a register holds, if there is one, and those of this step: a set of them."""
+
+    before: str | None
+    rows: tuple[tuple[Expression, ...], ...]
+
+
+Expression = Read | Register | Identity | Lift | Combine | Finish | Gather | Collect
 
 
 # ── outputs and guards ───────────────────────────────────────────────────────────────────────
@@ -125,7 +133,20 @@ class Follows:
     now: str
 
 
-Guard = Satisfies | Alike | Follows
+@dataclass(frozen=True, slots=True)
+class Every:
+    """The condition holds of the event together with each of the rows that a register holds.
+
+    `Collect` made the register; `names` are what the condition calls the values of a row.
+    """
+
+    condition: Condition
+    event: Renaming
+    register: str
+    names: tuple[str, ...]
+
+
+Guard = Satisfies | Alike | Follows | Every
 
 
 # ── automata ─────────────────────────────────────────────────────────────────────────────────
@@ -180,3 +201,6 @@ def reads(expression: Expression) -> frozenset[str]:
             return reads(left) | reads(right)
         case Gather(values):
             return frozenset().union(*map(reads, values))
+        case Collect(before, rows):
+            held = frozenset() if before is None else frozenset({before})
+            return held.union(*(reads(value) for row in rows for value in row))

@@ -73,6 +73,11 @@ class Builder(Transformer[Token, Any]):
         inner, variable, condition = children
         return nodes.Filter(inner, variable.name, condition, variable.place)
 
+    def pairs_filtered(self, _: Meta, children: list[Any]) -> nodes.PairFilter:
+        inner, left, right, condition = children
+        place = Place(left.place.start, right.place.end)
+        return nodes.PairFilter(inner, left.name, right.name, condition, place)
+
     def project(self, meta: Meta, children: list[Any]) -> nodes.Project:
         # Without names there is nothing before the parenthesis.
         if isinstance(children[0], Token):
@@ -105,6 +110,11 @@ class Builder(Transformer[Token, Any]):
         return conditions.BagCondition(children[0].lower(), children[2].name, _place(meta))
 
     attribute = partialmethod(_leaf, node=conditions.Attribute)
+
+    def attribute_of(self, meta: Meta, children: list[Any]) -> conditions.Attribute:
+        variable, name = children
+        return conditions.Attribute(name.name, _place(meta), variable.name)
+
     is_null = partialmethod(_leaf, node=conditions.IsNull)
     negated = partialmethod(_leaf, node=conditions.Not)
     any_of = partialmethod(_pair, node=conditions.Any)

@@ -7,7 +7,7 @@ which kind; what reads a variable or an attribute that cannot be there is refuse
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes
@@ -16,8 +16,12 @@ from trendloom.acel.depth import bounded
 from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN, Schema, kind_of
 from trendloom.acel.functions import TAKES
 from trendloom.acel.printer import to_text
+from trendloom.acel.words import quote
 from trendloom.errors import Place, QueryMeaningError, did_you_mean
 from trendloom.language.nodes import NOWHERE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kinds = frozenset[str]
 """Kinds of values that an attribute may have; empty: not known."""
@@ -79,7 +83,21 @@ class _Check:
             case nodes.Filter(inner, variable, condition, place):
                 bound = self.bindings(inner)
                 self._bound(variable, bound, place)
-                _Typing(self, variable, bound[variable]).condition(condition)
+                _Typing(self, {None: (variable, bound[variable])}).condition(condition)
+                return bound
+            case nodes.PairFilter(inner, left_name, right_name, condition, place):
+                bound = self.bindings(inner)
+                for variable in (left_name, right_name):
+                    self._bound(variable, bound, place)
+                if left_name == right_name:
+                    self.refuse(
+                        f"'{left_name}' is compared with itself",
+                        place,
+                        f"Hold its events in another variable, too: AS; or use {left_name}[…].",
+                    )
+                _Typing(
+                    self, {name: (name, bound[name]) for name in (left_name, right_name)}
+                ).condition(condition)
                 return bound
             case nodes.And(left, right):
                 # Equal valuations: what only one side binds is empty in all that both denote.
@@ -188,16 +206,16 @@ class _Check:
 
 @dataclass(frozen=True)
 class _Typing:
-    """The kinds of values in a condition on the events of one variable."""
+    """The kinds of values in a condition on the events of one variable, or of two."""
 
     check: _Check
-    variable: str
-    attributes: dict[str, Kinds]
+    attributes: Mapping[str | None, tuple[str, dict[str, Kinds]]]
+    """By how a condition names it: the variable, and what its events have."""
 
     def condition(self, condition: on.Condition | on.BagCondition) -> None:
         match condition:
             case on.BagCondition(shape, name, place):
-                kind = self._attribute(name, place)
+                kind = self._attribute(on.Attribute(name, place))
                 if shape != "same" and kind == TRUTH:
                     self._refuse(f"A {TRUTH} does not increase or decrease", place)
             case on.Comparison(comparator, left, right, place):
@@ -221,8 +239,8 @@ class _Typing:
 
     def _term(self, term: on.Term) -> str | None:
         match term:
-            case on.Attribute(name, place):
-                return self._attribute(name, place)
+            case on.Attribute():
+                return self._attribute(term)
             case on.Literally(value):
                 return kind_of(value)
             case on.Negative(inner):
@@ -257,11 +275,21 @@ class _Typing:
         if (kind := self._term(term)) not in (NUMBER, None):
             self._refuse(f"A {kind} cannot be reckoned with", term.place)
 
-    def _attribute(self, name: str, place: Place) -> str | None:
-        kinds = self.check.kinds(self.variable, self.attributes, name, place)
+    def _attribute(self, one: on.Attribute) -> str | None:
+        if one.variable not in self.attributes:
+            names = [f"{quote(name)}.{quote(one.name)}" for name, _ in self.attributes.values()]
+            if None in self.attributes:
+                names = [quote(one.name)]
+            self.check.refuse(
+                f"'{one.key}' is no attribute of what is filtered",
+                one.place,
+                f"Write {' or '.join(names)}.",
+            )
+        variable, attributes = self.attributes[one.variable]
+        kinds = self.check.kinds(variable, attributes, one.name, one.place)
         if len(kinds) > 1:
             either = " in some events, a ".join(sorted(kinds))
-            self._refuse(f"'{self.variable}.{name}' is a {either} in others", place)
+            self._refuse(f"'{variable}.{one.name}' is a {either} in others", one.place)
         return next(iter(kinds), None)
 
     def _refuse(self, cause: str, place: Place) -> NoReturn:

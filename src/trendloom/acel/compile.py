@@ -43,10 +43,12 @@ from trendloom.acel.nodes import (
     Next,
     OneEvent,
     Or,
+    PairFilter,
     Project,
     ProjectAttributes,
     Sequence,
 )
+from trendloom.acel.pairing import pairs_filtered, value_of
 from trendloom.acel.parser import parse
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ class _Compiler:
             case Filter(inner, variable, condition):
                 assert not isinstance(condition, BagCondition)
                 return filtered(self.automaton(inner, first), variable, condition)
+            case PairFilter(inner):
+                return pairs_filtered(self.automaton(inner, first), formula, self._fresh)
             case Or(left, right):
                 return either(self.automaton(left, first), self.automaton(right, second))
             case And(left, right):
@@ -147,7 +151,7 @@ class _Compiler:
             old = acea.Gather(()) if one.source == START else acea.Register(last)
             assigned = dict(one.assigns)
             values = tuple(
-                _value_of(event, condition.attribute, assigned)
+                value_of(event, condition.attribute, assigned)
                 for event in dict(one.outputs).get(variable, ())
             )
             now = acea.Gather(values) if values else old
@@ -181,7 +185,7 @@ class _Compiler:
                         name, total, acea.Lift(name, value)
                     ),
                     (
-                        _value_of(output, assign.source, assigned)
+                        value_of(output, assign.source, assigned)
                         for output in bags.get(assign.variable, ())
                         if output.register(assign.source) is not None
                     ),
@@ -195,12 +199,3 @@ class _Compiler:
             return replace(one, assigns=tuple(added), outputs=outputs_of(bags))
 
         return Acea(tuple(map(summed, inner.transitions)))
-
-
-def _value_of(
-    event: Renaming, attribute: str, assigned: dict[str, acea.Expression]
-) -> acea.Expression:
-    """What the attribute of an event put out by this transition is, in terms of what it reads."""
-    register = event.register(attribute)
-    # An attribute that the event cannot have is null, as is one that the event read lacks.
-    return acea.Finish("MIN", acea.Identity("MIN")) if register is None else assigned[register]

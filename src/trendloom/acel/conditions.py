@@ -1,4 +1,5 @@
-"""Conditions on one event: comparisons and arithmetic over its attributes, and on whole bags.
+"""Conditions on one event, or on two: comparisons and arithmetic over their attributes; and on
+whole bags.
 
 Logic has three values, as in SQL: what compares with null is null, and a condition that is null
 does not hold.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trendloom.acel.events import Value, kind_of
 from trendloom.acel.functions import called, like, remainder
+from trendloom.acel.words import quote
 from trendloom.errors import NumberError, Place, TrendloomError
 from trendloom.language.nodes import NOWHERE
 
@@ -36,10 +38,17 @@ def somewhere() -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`price`: an attribute of the event."""
+    """`price`: an attribute of the event; `X.price`: of one of two events, that of X."""
 
     name: str
     place: Place = somewhere()
+    variable: str | None = None
+    key: str = field(init=False, compare=False, repr=False)
+    """What tells it from the others in a condition."""
+
+    def __post_init__(self) -> None:
+        owner = "" if self.variable is None else f"{quote(self.variable)}."
+        object.__setattr__(self, "key", owner + quote(self.name) if owner else self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +174,7 @@ class BagCondition:
 
 
 def holds(condition: Condition, read: Callable[[str], Value]) -> bool:
-    """Whether the condition is true, not false or null, of the event that `read` reads."""
+    """Whether the condition is true, not false or null; `read` gives the value of a key."""
     return _truth(condition, read) is True
 
 
@@ -234,8 +243,8 @@ def _truth(condition: Condition, read: Callable[[str], Value]) -> bool | None:
 
 def _value(term: Term, read: Callable[[str], Value]) -> Value:
     match term:
-        case Attribute(name):
-            return read(name)
+        case Attribute(key=key):
+            return read(key)
         case Literally(value):
             return value
         case Negative(inner):

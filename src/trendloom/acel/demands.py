@@ -84,14 +84,14 @@ def _local(guard: Guard, assigned: Mapping[str, Expression]) -> on.Condition | b
     match guard:
         case acea.Satisfies(condition, made):
             names = {name: _read(assigned[register]) for name, register in made.attributes}
-            needed = {name: names.get(name, NULL) for name in attributes_of(condition)}
+            needed = {one.key: names.get(one.key, NULL) for one in attributes_of(condition)}
             if any(source is None for source in needed.values()):
                 return None
             return renamed(condition, needed)  # type: ignore[arg-type]
         case acea.Alike(left, right):
             one, other = _copies(left, assigned), _copies(right, assigned)
             return True if one is not None and one == other else None
-        case acea.Follows():
+        case acea.Follows() | acea.Every():
             return None
 
 
@@ -117,11 +117,11 @@ def _copies(
     return sorted(found)
 
 
-def attributes_of(condition: on.Condition | on.Term) -> frozenset[str]:
+def attributes_of(condition: on.Condition | on.Term) -> frozenset[on.Attribute]:
     """The attributes that a condition reads."""
     match condition:
-        case on.Attribute(name):
-            return frozenset({name})
+        case on.Attribute():
+            return frozenset({condition})
         case on.Literally():
             return frozenset()
         case on.Negative(inner) | on.IsNull(inner) | on.Not(inner):
@@ -151,8 +151,8 @@ def renamed(condition: on.Condition, names: Mapping[str, on.Attribute]) -> on.Co
 
 def _term(term: on.Term, names: Mapping[str, on.Attribute]) -> on.Term:
     match term:
-        case on.Attribute(name):
-            return names[name]
+        case on.Attribute(key=key):
+            return names[key]
         case on.Literally():
             return term
         case on.Negative(inner):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from trendloom.acel.aggregates import aggregate
 from trendloom.acel.check import check
 from trendloom.acel.conditions import BagCondition, Condition, bag_holds, holds
+from trendloom.acel.demands import attributes_of
 from trendloom.acel.depth import bounded
-from trendloom.acel.events import TYPE, ComplexEvent, Event, Stream
+from trendloom.acel.events import TYPE, ComplexEvent, Event, Stream, Value
 from trendloom.acel.nodes import (
     Aggregation,
     And,
@@ -27,6 +28,7 @@ from trendloom.acel.nodes import (
     Next,
     OneEvent,
     Or,
+    PairFilter,
     Project,
     ProjectAttributes,
     Sequence,
@@ -99,6 +101,12 @@ def _matches(formula: Formula, over: Stream, path: str) -> frozenset[Match]:
                 for found in _matches(inner, over, left)
                 if _passes(condition, _events(found, variable))
             )
+        case PairFilter():
+            return frozenset(
+                found
+                for found in _matches(formula.inner, over, left)
+                if _pairs_pass(formula, found)
+            )
         case Or(one, other):
             return _matches(one, over, left) | _matches(other, over, right)
         case And(one, other):
@@ -163,6 +171,19 @@ def _passes(condition: Condition | BagCondition, events: list[Event]) -> bool:
     if isinstance(condition, BagCondition):
         return bag_holds(condition, events)
     return all(holds(condition, event.get) for event in events)
+
+
+def _pairs_pass(formula: PairFilter, found: Match) -> bool:
+    read = attributes_of(formula.condition)
+
+    def values(event: Event, variable: str) -> dict[str, Value]:
+        return {one.key: event.get(one.name) for one in read if one.variable == variable}
+
+    return all(
+        holds(formula.condition, {**values(one, formula.left), **values(other, formula.right)}.get)
+        for one in _events(found, formula.left)
+        for other in _events(found, formula.right)
+    )
 
 
 def _later(first: frozenset[Match], second: frozenset[Match]) -> frozenset[Match]:

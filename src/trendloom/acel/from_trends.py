@@ -5,14 +5,14 @@
    where that does not say all, a formula for each part on which all agree (`bridge.beside`).
 2. Local conditions stand at their events, `S.a < NEXT(S).a` at the repetition of S; any others
    between neighbours need both of them together (`bridge.links`).
-3. Conditions between two events, and on the length, are filters on what AGG makes of the events;
-   where one of the two comes several times, of their extremes (`bridge.ways`).
+3. Conditions between distant events are filters on the pairs of them; those on the length are
+   filters on what AGG counts (`bridge.pairs`).
 4. PROJECT leaves the variables of the pattern, so that equal complex events are equal trends.
 
 Partition and window are not part of formulas: they are beside it, and so is that a NOT reaches to
 the window's edge: only complex events that reach it, too, are trends. Times of one partition
 differ, or a tiebreak makes them differ: the logic orders all events, trends do not order
-simultaneous ones. What cannot be said is refused with the reason.
+simultaneous ones. What is no query is refused as queries are.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.asked import Asked
-from trendloom.acel.bridge.cases import with_cases
 from trendloom.acel.bridge.course import Course
 from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
 from trendloom.acel.bridge.groups import agreeing, with_groups
 from trendloom.acel.bridge.links import by_links, needs_links
 from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
+from trendloom.acel.bridge.overlaps import in_no_order
 from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
-from trendloom.acel.bridge.shuffles import refuse_pairs, shuffled, side_by_side
+from trendloom.acel.bridge.shuffles import shuffled, side_by_side
 from trendloom.acel.bridge.steps import by_steps
 from trendloom.acel.bridge.text import text_of
 from trendloom.acel.depth import bounded
 from trendloom.language import nodes as t
-from trendloom.language.naming import name_variables
-from trendloom.plan.shape import check_shape
+from trendloom.plan.planner import plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,22 +65,23 @@ class Translation:
 
 @bounded
 def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
-    """The formula of a query's trends; a QueryMeaningError where the logic cannot say it.
+    """The formula of a query's trends; a LimitError if it would be too large.
 
     `types`: what the stream has beside the pattern's own, for formulas that tell what lies between.
     """
-    query = name_variables(query)
-    check_shape(query.pattern, query.text)
+    planned = plan(query, listing=not query.returns)
+    query = planned.query
     asked = Asked.of(query, types)
-    made = _both(asked) if isinstance(query.pattern, t.Both) else _pattern(asked)
-    formula = n.Project(agreeing(asked, made.formula), asked.variables)
+    made = _unordered(asked) if planned.overlap is not None else _in_order(asked)
+    shown = tuple(dict.fromkeys(made.asked.roles.values())) or asked.variables
+    formula = n.Project(agreeing(asked, made.formula), shown)
     if sum(1 for _ in n.walk(formula)) > MOST_PARTS:
         raise too_large()
     return Translation(
         formula,
         partition_by=asked.partition,
         window=query.window,
-        variables=asked.variables,
+        variables=shown,
         types=asked.types if made.between else (),
         groups=tuple((key.variable, key.attribute) for key in query.group_by if key.variable),
         at_start=asked.at_start,
@@ -93,18 +93,34 @@ class _Made(NamedTuple):
     """A pattern as a formula."""
 
     formula: n.Formula
+    asked: Asked
     between: bool = False
     """Whether it depends on the stream's types."""
 
 
+def _unordered(asked: Asked) -> _Made:
+    """AND of two parts that the same events can match."""
+    made = []
+    for told, differing in in_no_order(asked):
+        pairs = _in_order(told)
+        both = n.And(n.Project(pairs.formula, told.shown), n.Project(differing, told.shown))
+        made.append(pairs._replace(formula=both))
+    one, other = made
+    return one._replace(formula=n.Or(one.formula, other.formula))
+
+
+def _in_order(asked: Asked) -> _Made:
+    return _both(asked) if isinstance(asked.query.pattern, t.Both) else _pattern(asked)
+
+
 def _pattern(asked: Asked) -> _Made:
     """A pattern without AND, or a part of one."""
-    asked = with_cases(with_groups(asked))
+    asked = with_groups(asked)
     pattern = asked.query.pattern
     positive = without_guards(pattern)
     assert positive is not None, "a pattern has events"
     if (alone := by_next(asked, pattern)) is not None:
-        return _Made(alone)
+        return _Made(alone, asked)
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     ends = asked.at_start or asked.at_end
     course = Course(asked, pattern if ends or not asked.contiguous else positive)
@@ -115,12 +131,11 @@ def _pattern(asked: Asked) -> _Made:
     else:
         formula = by_steps(course) if stepwise else Patterns(asked).formula(positive)
     formula = Pairs(asked, positive, in_runs=stepwise, linked=linked).filtered(formula)
-    return _Made(formula, course.needs_types)
+    return _Made(formula, asked, course.needs_types)
 
 
 def _both(asked: Asked) -> _Made:
     """A top-level AND: in any order of the events, or where that is not all, part by part."""
-    refuse_pairs(asked)
     patterns = [without_guards(part) for part in asked.parts]
     positive = [one for one in patterns if one is not None]
     told = asked.at_start or asked.at_end or bool(asked.mixed)
@@ -128,13 +143,12 @@ def _both(asked: Asked) -> _Made:
         told = told or asked.query.semantics is t.Semantics.NEXT or positive != [*asked.parts]
     if told or any(needs_links(asked, part, in_runs=True) for part in positive):
         made = [_pattern(asked.of_part(part)) for part in asked.parts]
-        every: list[n.Formula] = [n.Project(one.formula, asked.variables) for one in made]
-        return _Made(reduce(n.And, every), any(one.between for one in made))
-    asked = with_cases(with_groups(asked))
+        every: list[n.Formula] = [n.Project(one.formula, asked.shown) for one in made]
+        return _Made(reduce(n.And, every), asked, any(one.between for one in made))
     formula = side_by_side(asked, positive) if asked.contiguous else shuffled(asked)
     for part in positive:
         formula = Pairs(asked, part, in_runs=True).filtered(formula)
-    return _Made(formula)
+    return _Made(formula, asked)
 
 
 def as_text(query: t.Query, types: Iterable[str] = ()) -> str:

@@ -54,6 +54,20 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class PairFilter:
+    """`φ FILTER X, Y[condition]`: of every event of X together with every event of Y.
+
+    A multiset predicate (App. D.1) on two bags at once.
+    """
+
+    inner: Formula
+    left: str
+    right: str
+    condition: Condition
+    place: Place = somewhere()
+
+
+@dataclass(frozen=True, slots=True)
 class Or:
     """`φ OR ψ`: what either denotes."""
 
@@ -150,6 +164,7 @@ Formula = (
     | Next
     | As
     | Filter
+    | PairFilter
     | Or
     | And
     | Sequence

@@ -46,6 +46,9 @@ def _guard(guard: Guard) -> str:
             return f"{', '.join(map(_renaming, left))} is {', '.join(map(_renaming, right))}"
         case acea.Follows(shape, before, now):
             return f"{before}, {now} {shape}"
+        case acea.Every(condition, made, register, names):
+            rows = f"every ({', '.join(names)}) of {register}"
+            return f"{_renaming(made)} with {rows} has {condition_text(condition)}"
 
 
 def _expression(made: Expression) -> str:
@@ -64,3 +67,6 @@ def _expression(made: Expression) -> str:
             return f"value of {_expression(inner)}"
         case acea.Gather(values):
             return "{" + ", ".join(map(_expression, values)) + "}"
+        case acea.Collect(before, rows):
+            added = (f"({', '.join(map(_expression, row))})" for row in rows)
+            return " and ".join([*([] if before is None else [before]), *added]) or "no rows"

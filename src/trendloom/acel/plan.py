@@ -104,8 +104,8 @@ def names_read(formula: Formula) -> frozenset[str]:
         match part:
             case nodes.Filter(condition=BagCondition(attribute=name)):
                 found.add(name)
-            case nodes.Filter(condition=condition):
-                found |= attributes_of(condition)  # type: ignore[arg-type]
+            case nodes.Filter(condition=condition) | nodes.PairFilter(condition=condition):
+                found.update(one.name for one in attributes_of(condition))  # type: ignore[arg-type]
             case nodes.ProjectAttributes(attributes=names):
                 found.update(names)
             case nodes.Aggregation(assigns=assigns):

@@ -16,6 +16,7 @@ from trendloom.acel.nodes import (
     Next,
     OneEvent,
     Or,
+    PairFilter,
     Project,
     ProjectAttributes,
     Sequence,
@@ -37,6 +38,9 @@ def to_text(formula: Formula) -> str:
             return f"{_within(inner, _TIGHT)} AS {quote(variable)}"
         case Filter(inner, variable, condition):
             return f"{_within(inner, _TIGHT)} FILTER {quote(variable)}[{condition_text(condition)}]"
+        case PairFilter(inner, left, right, condition):
+            names = f"{quote(left)}, {quote(right)}"
+            return f"{_within(inner, _TIGHT)} FILTER {names}[{condition_text(condition)}]"
         case Or(left, right):
             return _pair(left, "OR", right, 1)
         case And(left, right):
@@ -108,8 +112,10 @@ def _condition_within(condition: on.Condition, least: int) -> str:
 
 def _term(term: on.Term, least: int = 1) -> str:
     match term:
-        case on.Attribute(name):
+        case on.Attribute(name, variable=None):
             return quote(name)
+        case on.Attribute(key=key):
+            return key
         case on.Literally(None):
             return "NULL"
         case on.Literally(bool() as truth):

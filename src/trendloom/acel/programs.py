@@ -102,6 +102,8 @@ class Programs:
                     raise NoProgramError
                 held = self.sort(values[0]) if values else None
                 return Sort(GATHERED, None if held is None else held.whole)
+            case acea.Collect():
+                raise NoProgramError
 
     def code(self, made: Expression, slots: Mapping[str, int]) -> tuple[Code, ...]:
         """A program for each number of the expression; `slots`: where registers begin."""
@@ -244,12 +246,12 @@ class _Reading:
         """The program, and whether its numbers are whole."""
         programs = self.programs
         match term:
-            case on.Attribute(name):
-                if name not in self.names:
+            case on.Attribute(key=key):
+                if key not in self.names:
                     return (NULL,), True
-                held = programs.sort(self.names[name])
+                held = programs.sort(self.names[key])
                 whole = held is None or held.whole is not False
-                return programs.code(self.names[name], self.slots)[0], whole
+                return programs.code(self.names[key], self.slots)[0], whole
             case on.Call("ABS", (inner,)):
                 code, whole = self._term(inner)
                 if len(code) > LONG:

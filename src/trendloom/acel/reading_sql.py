@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from trendloom.acel import conditions as on
+from trendloom.acel import truth
+from trendloom.errors import QueryMeaningError
+from trendloom.language.expressions import to_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Named = Callable[[exp.Column], str]
+    Named = Callable[[exp.Column], on.Attribute]
 
 _COMPARE: dict[type[exp.Expr], on.Comparator] = {
     exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
@@ -28,10 +31,6 @@ _CALL: dict[type[exp.Expr], on.Function] = {
 }  # fmt: skip
 
 
-class NotSaid(Exception):
-    """The logic has no words for a part of an expression."""
-
-
 def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
     """`named` tells which attribute a column is."""
     match tree:
@@ -43,32 +42,59 @@ def condition_from(tree: exp.Expr, named: Named) -> on.Condition:
             return on.Any(condition_from(tree.this, named), condition_from(tree.expression, named))
         case exp.Not():
             return on.Not(condition_from(tree.this, named))
-        case exp.Is() if isinstance(tree.expression, exp.Null):
-            return on.IsNull(term_from(tree.this, named))
+        case exp.Is():
+            return _is(tree, named)
         case exp.Like():
             return on.Like(term_from(tree.this, named), term_from(tree.expression, named))
-        case exp.Column() | exp.Boolean() | exp.Null():
-            return on.Comparison("=", term_from(tree, named), on.Literally(value=True))
-        case exp.Is():
-            # Never null: also of null it is false.
-            value = term_from(tree.this, named)
-            truth = on.Comparison("=", value, term_from(tree.expression, named))
-            return on.All(on.Not(on.IsNull(value)), truth)
         case exp.Between():
-            value = term_from(tree.this, named)
-            low, high = term_from(tree.args["low"], named), term_from(tree.args["high"], named)
-            return on.All(on.Comparison(">=", value, low), on.Comparison("<=", value, high))
+            low = _compared(">=", tree.this, tree.args["low"], named)
+            return on.All(low, _compared("<=", tree.this, tree.args["high"], named))
         case exp.In() if tree.expressions and not tree.args.get("query"):
-            value = term_from(tree.this, named)
-            each: list[on.Condition] = [
-                on.Comparison("=", value, term_from(one, named)) for one in tree.expressions
-            ]
+            each = [_compared("=", tree.this, one, named) for one in tree.expressions]
             return reduce(on.Any, each)
+        case exp.Coalesce() if _is_condition(tree):
+            every = (tree.this, *tree.expressions)
+            return truth.first_known([condition_from(one, named) for one in every])
     if type(tree) in _COMPARE:
-        return on.Comparison(
-            _COMPARE[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)
-        )
-    raise NotSaid(tree.sql())
+        return _compared(_COMPARE[type(tree)], tree.this, tree.expression, named)
+    return on.Comparison("=", term_from(tree, named), on.Literally(value=True))
+
+
+def _is(tree: exp.Is, named: Named) -> on.Condition:
+    """Never null: IS TRUE of null is false."""
+    subject, value = tree.this, tree.expression
+    if not _is_condition(subject):
+        term = term_from(subject, named)
+        if isinstance(value, exp.Null):
+            return on.IsNull(term)
+        return on.All(on.Not(on.IsNull(term)), on.Comparison("=", term, term_from(value, named)))
+    condition = condition_from(subject, named)
+    if isinstance(value, exp.Null):
+        return truth.is_null(condition)
+    return truth.is_true(condition if value.this else on.Not(condition))
+
+
+def _compared(
+    comparator: on.Comparator, left: exp.Expr, right: exp.Expr, named: Named
+) -> on.Condition:
+    if _is_condition(left) or _is_condition(right):
+        one, other = condition_from(left, named), condition_from(right, named)
+        if isinstance(right, exp.Boolean) and comparator in ("=", "!="):
+            return one if bool(right.this) is (comparator == "=") else on.Not(one)
+        return truth.compared(comparator, one, other)
+    return on.Comparison(comparator, term_from(left, named), term_from(right, named))
+
+
+def _is_condition(tree: exp.Expr) -> bool:
+    """Whether it is a condition that stands where a value does."""
+    match tree:
+        case exp.Paren():
+            return _is_condition(tree.this)
+        case exp.Coalesce():
+            return any(map(_is_condition, (tree.this, *tree.expressions)))
+        case exp.And() | exp.Or() | exp.Not() | exp.Is() | exp.Like() | exp.Between() | exp.In():
+            return True
+    return type(tree) in _COMPARE
 
 
 def term_from(tree: exp.Expr, named: Named) -> on.Term:
@@ -77,7 +103,7 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
         case exp.Paren():
             return term_from(tree.this, named)
         case exp.Column():
-            return on.Attribute(named(tree))
+            return named(tree)
         case exp.Boolean():
             return on.Literally(bool(tree.this))
         case exp.Null():
@@ -98,4 +124,9 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
         return on.Arithmetic(
             _RECKON[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)
         )
-    raise NotSaid(tree.sql())
+    raise QueryMeaningError(
+        "The logic has no words for this",
+        text=to_sql(tree),
+        remedy="Values are attributes, literals, arithmetic and functions of them; conditions are "
+        "compared with truth values only.",
+    )

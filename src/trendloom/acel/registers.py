@@ -18,6 +18,9 @@ Row = Mapping[str, Any]
 """The attributes of the event that is read."""
 
 
+Maker = Callable[[Registers, Row], Any]
+
+
 def prepared(one: Transition) -> Callable[[Registers, Row], dict[str, Any]]:
     """From all registers before the transition, and the event's attributes, to those after it.
 
@@ -28,7 +31,7 @@ def prepared(one: Transition) -> Callable[[Registers, Row], dict[str, Any]]:
     return lambda before, row: {name: made(before, row) for name, made in makers}
 
 
-def _maker(expression: Expression) -> Callable[[Registers, Row], Any]:
+def _maker(expression: Expression) -> Maker:
     match expression:
         case acea.Read(attribute):
             return lambda _, row: row.get(attribute)
@@ -49,6 +52,18 @@ def _maker(expression: Expression) -> Callable[[Registers, Row], Any]:
         case acea.Gather(values):
             makers = [_maker(value) for value in values]
             return lambda before, row: tuple(made(before, row) for made in makers)
+        case acea.Collect(held, rows):
+            return _collector(held, [[_maker(value) for value in values] for values in rows])
+
+
+def _collector(name: str | None, rows: list[list[Maker]]) -> Maker:
+    def made(before: Registers, row: Row) -> frozenset[Any]:
+        old: frozenset[Any] = frozenset() if name is None else before[name]
+        values = (tuple(one(before, row) for one in makers) for makers in rows)
+        # 1, 1.0 and TRUE are equal to Python, but are not reckoned with alike.
+        return old.union((tuple(map(type, some)), some) for some in values)
+
+    return made
 
 
 def passes(guard: Guard, after: Registers, time: int) -> bool:
@@ -63,6 +78,10 @@ def passes(guard: Guard, after: Registers, time: int) -> bool:
             if shape == "same":
                 return all_same((*after[before], *after[now]))
             return all(in_order(shape, one, other) for one in after[before] for other in after[now])
+        case acea.Every(condition, made, register, names):
+            own = {name: after[kept] for name, kept in made.attributes}
+            rows = (dict(zip(names, values, strict=True)) for _, values in after[register])
+            return all(holds(condition, {**own, **row}.get) for row in rows)
 
 
 def event_of(made: Renaming, after: Registers, time: int) -> Event:
@@ -110,11 +129,13 @@ def _needed(
     for guard in step.guards:
         match guard:
             case acea.Satisfies(condition, made):
-                names = attributes_of(condition)
+                names = {one.key for one in attributes_of(condition)}
                 read |= {register for name, register in made.attributes if name in names}
             case acea.Alike(left, right):
                 read |= {r for made in (*left, *right) for _, r in made.attributes}
             case acea.Follows(_, before, now):
                 read |= {before, now}
+            case acea.Every(_, made, register, _):
+                read |= {register, *(kept for _, kept in made.attributes)}
     read |= live[one.target]
     return tuple(pair for pair in one.assigns if pair[0] in read)

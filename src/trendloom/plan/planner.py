@@ -135,7 +135,7 @@ def _plan_part(
         _check_consecutive(whole, pair, query.text)
     anchored: dict[str, list[Pair]] = {}
     for pair in correlated:
-        pair = _with_anchor(pair, pattern, query.text)
+        pair = with_anchor(pair, pattern, query.text)
         if _always_adjacent(bare, pair):
             adjacent.append(pair)
         else:
@@ -238,7 +238,7 @@ def _bare_conjunction(trees: Iterable[exp.Expression]) -> exp.Expression | None:
 # ── correlated conditions ────────────────────────────────────────────────────────────────────
 
 
-def _with_anchor(pair: Pair, pattern: Pattern, text: str) -> Pair:
+def with_anchor(pair: Pair, pattern: Pattern, text: str) -> Pair:
     """The pair with its anchor as the earlier one."""
     for anchor, other in ((pair.earlier, pair.later), (pair.later, pair.earlier)):
         if _is_anchor(build_automaton(pattern, bound=(anchor,)), anchor, other):

@@ -1,29 +1,27 @@
-"""A query, read for its translation: its conditions, its variables, and how to refuse it."""
+"""A query, read for its translation: its conditions, its variables, its events."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.reading_sql import NotSaid, condition_from
-from trendloom.errors import LimitError, QueryMeaningError
+from trendloom.acel.reading_sql import condition_from
+from trendloom.errors import LimitError
 from trendloom.language import nodes as t
 from trendloom.pattern.guards import FREE
 from trendloom.pattern.positions import Positions
 from trendloom.plan.conditions import Conditions, Pair, classify
+from trendloom.plan.planner import with_anchor
 from trendloom.plan.shape import conjuncts_of, negated_events, positive_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sqlglot import exp
-
-    from trendloom.acel.bridge.cases import Cases
-    from trendloom.errors import Place
 
 
 MOST_SHARED = 5
@@ -49,18 +47,26 @@ class Asked:
     """Of a part of an AND: on what its events agree, and those of other parts need not."""
     agreements: tuple[Pair, ...] = ()
     """What decides which event is next by all of its variable before."""
-    cases: tuple[Cases, ...] = ()
-    """Conditions between one event and several."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Variable → another one that holds its events, too: that of all events of its part."""
 
     @classmethod
     def of(cls, query: t.Query, types: Iterable[str]) -> Asked:
         named = dict.fromkeys(str(event.variable) for event in positive_events(query.pattern))
         negated = [str(event.variable) for event in negated_events(query.pattern)]
         known = dict.fromkeys((*(event.type for event in t.events_of(query.pattern)), *types))
-        whole = [Positions.of(part).whole for part in conjuncts_of(query.pattern)]
+        parts = conjuncts_of(query.pattern)
+        whole = [Positions.of(part).whole for part in parts]
+        conditions = classify(query, named, negated)
+        anchored = [
+            with_anchor(pair, part, query.text)
+            for part in parts
+            for pair in conditions.correlated
+            if {pair.earlier, pair.later} <= {one.variable for one in positive_events(part)}
+        ]
         return cls(
             query,
-            classify(query, named, negated),
+            replace(conditions, correlated=tuple(anchored)),
             tuple(named),
             tuple(known),
             at_start=any(guards != FREE for one in whole for guards in one.first.values()),
@@ -114,13 +120,19 @@ class Asked:
         """The parts of a top-level AND, else the pattern."""
         return conjuncts_of(self.query.pattern)
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The variables of complex events, before any is left out."""
+        return (*self.variables, *dict.fromkeys(self.roles.values()))
+
     def local(self, variable: str) -> tuple[on.Condition, ...]:
         """What is asked of each event of a variable."""
         trees = self.conditions.local.get(variable, ())
         keys = [key.attribute for key in self.query.group_by if key.variable == variable]
         # What has no group is no event of its variable.
         grouped = (on.Not(on.IsNull(on.Attribute(name))) for name in keys)
-        return (*map(self.condition, trees), *grouped)
+        asked = (condition_from(tree, lambda column: on.Attribute(column.name)) for tree in trees)
+        return (*asked, *grouped)
 
     def shared(self, word: str) -> list[tuple[str, ...]]:
         """The variables of other parts in which an event of the type may be, too: some or all."""
@@ -135,29 +147,32 @@ class Asked:
         return list(chain.from_iterable(combinations(names, size) for size in sizes))
 
     def theirs(self, word: str, event: n.Formula) -> Iterator[tuple[n.Formula, tuple[str, ...]]]:
-        """The event of a type as one of other parts, and in which of their variables it is."""
+        """The event of a type as one of other parts, and in which variables it is."""
         for names in self.shared(word):
-            made = reduce(n.As, (name for name in names if name != word), event)
-            own_name_is_taken = word in self.variables and word not in names
-            yield (n.Project(made, names) if own_name_is_taken else made), names
+            yield self.holding(word, names, event), self.with_roles(names)
 
     def event(self, event: t.Event) -> n.Formula:
         """One event of the pattern."""
         made = self.satisfying(self.named(event), str(event.variable))
         made = n.As(made, self.member) if self.apart else made
-        also = (reduce(n.As, names, made) for names in self.shared(event.type))
+        also = (reduce(n.As, self.with_roles(names), made) for names in self.shared(event.type))
         return reduce(n.Or, also, made)
 
     def named(self, event: t.Event) -> n.Formula:
         """Any event of its type, in its variable."""
-        variable = str(event.variable)
-        made: n.Formula = n.OneEvent(event.type)
-        if variable != event.type:
-            made = n.As(made, variable)
-            if event.type in self.variables:
-                # The type's name is another variable's, which does not hold this event.
-                made = n.Project(made, (variable,))
-        return made
+        return self.holding(event.type, (str(event.variable),), n.OneEvent(event.type))
+
+    def holding(self, word: str, names: tuple[str, ...], made: n.Formula) -> n.Formula:
+        """An event of a type in these variables, and in no others of the pattern."""
+        names = self.with_roles(names)
+        made = reduce(n.As, (name for name in names if name != word), made)
+        own_name_is_taken = word in self.variables and word not in names
+        return n.Project(made, names) if own_name_is_taken else made
+
+    def with_roles(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The variables, and those of their parts."""
+        roles = (self.roles[name] for name in names if name in self.roles)
+        return tuple(dict.fromkeys((*names, *roles)))
 
     def skipped(self, either: n.Formula) -> n.Formula:
         """An event of one of some types that is left out."""
@@ -172,36 +187,22 @@ class Asked:
         """The formula of one event, with what is asked of the variable."""
         for condition in self.local(variable):
             made = n.Filter(made, variable, condition)
-        for cases in self.cases:
-            if cases.variable == variable:
-                made = cases.event(made)
         return made
 
     def holders(self, *variables: str) -> tuple[str, ...]:
-        """The variables, and those that hold some of their events besides."""
-        apart = (one.apart for one in self.cases if one.variable in variables)
-        member = (self.member,) if self.apart else ()
-        return tuple(dict.fromkeys((*variables, *chain.from_iterable(apart), *member)))
+        """The variables, and those that hold their events besides."""
+        return (*self.with_roles(variables), *((self.member,) if self.apart else ()))
 
-    def condition(
-        self, tree: exp.Expr, named: Callable[[exp.Column], str] | None = None
-    ) -> on.Condition:
-        try:
-            return condition_from(tree, named or (lambda column: column.name))
-        except NotSaid as error:
-            self.refuse(
-                f"The logic has no words for '{error}'",
-                t.NOWHERE,
-                "Values are numbers, texts and truth values: not dates, nor conditions.",
-            )
+    def between(self, pair: Pair, earlier: str, later: str) -> on.Condition:
+        """What is asked of two events, which these variables hold."""
 
-    def no_words(self, pair: Pair) -> NoReturn:
-        self.refuse(
-            "This compares two events of which one may come several times, or between which others "
-            "may lie",
-            pair.place,
-            "The logic compares neighbours, and an event that occurs once with each of several by "
-            "what grows or falls with one attribute of theirs.",
+        def owner(column: exp.Column) -> str:
+            # What stands under NEXT is marked so.
+            is_later = column.args.get("db") is not None or column.table != pair.earlier
+            return later if is_later else earlier
+
+        return condition_from(
+            pair.tree, lambda column: on.Attribute(column.name, variable=owner(column))
         )
 
     def free(self, name: str) -> str:
@@ -209,7 +210,3 @@ class Asked:
         while name in self.variables or name in self.types:
             name += "_"
         return name
-
-    def refuse(self, cause: str, place: Place, remedy: str) -> NoReturn:
-        shown = place if self.query.text and place != t.NOWHERE else None
-        raise QueryMeaningError(cause, text=self.query.text, place=shown, remedy=remedy)

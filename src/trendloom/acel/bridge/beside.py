@@ -39,7 +39,7 @@ class Beside:
 
     def bound_in(self, formula: n.Formula) -> list[str]:
         """The variables of the others in it."""
-        names = dict.fromkeys(str(event.variable) for event in self.asked.beside)
+        names = self.asked.with_roles(tuple(str(event.variable) for event in self.asked.beside))
         bound = check(formula) if names else {}
         return [name for name in names if name in bound]
 

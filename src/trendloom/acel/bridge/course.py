@@ -2,33 +2,31 @@
 
 1. States and steps are those of a `walk` through the pattern.
 2. A step is an event and the gap behind it (`gaps`), joined by `:`. Where conditions with the event
-   decide what is next, an AGG over event and gap says that what is left out fails them (`failing`).
+   decide what is next, a filter on event and gap says that what is left out fails them (`claims`).
 3. A NOT before the first event, or after the last, is a gap up to the window's edge. Otherwise
    nothing stands there but, in AND, what the other parts do (`beside`).
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.beside import Beside
+from trendloom.acel.bridge.claims import EARLIER, LATER, NEAR, Claim, Labels, bound_in, ways_to_fail
 from trendloom.acel.bridge.elimination import NO_WAY, Elimination, Way
-from trendloom.acel.bridge.failing import Failing, bound_in, refuse_next, ways_to_fail
 from trendloom.acel.bridge.gaps import Exit, Gaps, Negated, letters_of
 from trendloom.acel.bridge.groups import agreement
-from trendloom.acel.bridge.neighbours import at_most_once, never_before, without_guards
 from trendloom.acel.bridge.walk import Walk
-from trendloom.acel.bridge.ways import NEAR
+from trendloom.acel.truth import untrue
 from trendloom.language import nodes as t
 
 if TYPE_CHECKING:
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.gaps import Letter
     from trendloom.acel.bridge.walk import State, When
-    from trendloom.acel.bridge.ways import Way as HowItFails
     from trendloom.plan.conditions import Pair
 
 
@@ -92,7 +90,7 @@ class Course:
 
     def behind(self, state: State, target: State) -> Way:
         """The same behind an event that has no conditions with the next; of anchors it is told."""
-        near = Failing(self.asked, "failing")
+        near = Labels(self.asked)
         gap = self._gap(state, target, near)
         assert not near.names, "nothing fails with this event"
         return gap
@@ -102,7 +100,7 @@ class Course:
         event = self.event(state)
         if label is not None and event.formula is not None:
             event = Way.of(n.As(event.formula, label))
-        near = Failing(self.asked, "failing")
+        near = Labels(self.asked)
         gap = self._gap(state, target, near)
         if not near.names or gap.formula is None:
             return self.joined.then(event, gap)
@@ -111,20 +109,21 @@ class Course:
         variable = self.variable(state)
         kept = (*self.asked.holders(variable), *self.labels(with_gap))
         kept += () if label is None else (label,)
-        checked = Way.of(n.Project(near.checked(with_gap, variable, "left out"), kept))
-        return self.joined.either(event, checked) if gap.empty else checked
+        checked = near.checked(with_gap, variable)
+        compared = Way.of(n.Project(checked, tuple(dict.fromkeys(kept))))
+        return self.joined.either(event, compared) if gap.empty else compared
 
     def labels(self, formula: n.Formula) -> tuple[str, ...]:
-        """The variables in it that are still read: of what fails with an anchor (by `closed`), and
-        of what others do."""
+        """The variables in it that are still read: of what is compared with an anchor (by
+        `closed`), and of what others do."""
         bound = bound_in(formula)
         every = (name for one in self._far.values() for name in one.names.values())
         return (*(name for name in every if name in bound), *self._beside.bound_in(formula))
 
     def closed(self, formula: n.Formula) -> n.Formula:
-        """The formula of all steps, where what fails with an anchor does fail."""
+        """The formula of all steps, where what is said of what is left out is true."""
         for anchor, far in self._far.items():
-            formula = far.checked(formula, anchor, f"left out by {anchor}")
+            formula = far.checked(formula, anchor)
         for name in self.asked.apart:
             formula = n.Filter(formula, self.asked.member, on.BagCondition("same", name))
         return self._beside.all_bound(formula)
@@ -136,62 +135,50 @@ class Course:
 
     def _any_gap(self, when: When) -> Way:
         """At an end: there nothing is next."""
-        return Gaps(self.asked, self._negated, (), self._far, self._elsewhere).way(when)
+        return self._gaps((), self._far).way(when)
 
-    def _gap(self, state: State, target: State, near: Failing | None) -> Way:
+    def _gap(self, state: State, target: State, near: Labels | None) -> Way:
+        """`near`: the variables of what is compared; without, nothing is."""
         if not self.joined.contiguous:
             return self._beside.before
-        failing = {} if near is None else {NEAR: near, **self._far}
         following = self._walk.following(state)
         deciding = following.items() if self._to_next else ()
         exits = tuple(self._exit(state, one, when) for one, when in deciding)
-        gaps = Gaps(
-            self.asked,
-            self._negated,
-            exits,
-            failing,
-            self._elsewhere,
-            touching=self.asked.contiguous,
-        )
-        return gaps.way(following[target], checked=near is not None)
+        labels = {} if near is None else {NEAR: near, **self._far}
+        return self._gaps(exits, labels, self.asked.contiguous).way(following[target])
+
+    def _gaps(
+        self, exits: tuple[Exit, ...], labels: dict[str, Labels], touching: bool = False
+    ) -> Gaps:
+        elsewhere = here = None
+        if self.asked.apart:
+            member = self.asked.member
+            pairs = [agreement(member, name, t.NOWHERE) for name in self.asked.apart]
+            same = reduce(on.All, [self.asked.between(pair, EARLIER, LATER) for pair in pairs])
+            elsewhere = Claim(untrue(same), member, "elsewhere")
+            here = Claim(same, member, "here")
+        return Gaps(self.asked, self._negated, exits, labels, elsewhere, here, touching)
 
     def _exit(self, state: State, target: State, when: When) -> Exit:
         variable = self.variable(target)
-        pairs = [(pair, NEAR) for pair in self.pairs(state, target)]
-        pairs += (one for one in self._anchored if variable in both(one[0]) - {one[1]})
-        agreements = (pair for pair in self.asked.agreements if pair.later == variable)
-        pairs += ((pair, variable) for pair in agreements if variable in state.seen)
-        return Exit(self._letters[variable], when, ways_to_fail(self.asked, pairs))
+        deciding = [(NEAR, pair) for pair in self.pairs(state, target)]
+        anchored = self.asked.conditions.correlated
+        deciding += ((pair.earlier, pair) for pair in anchored if pair.later == variable)
+        agreements = self.asked.agreements if variable in state.seen else ()
+        deciding += ((variable, pair) for pair in agreements if pair.later == variable)
+        asked: dict[str, list[on.Condition]] = {}
+        for anchor, pair in deciding:
+            asked.setdefault(anchor, []).append(self.asked.between(pair, EARLIER, LATER))
+        word, local = self._letters[variable]
+        return Exit(word, when, tuple(ways_to_fail(local, asked)))
 
     @cached_property
-    def _anchored(self) -> list[tuple[Pair, str]]:
-        """Conditions with an event further back that decide what is next, and its variable."""
-        deciding = self.asked.conditions.correlated if self._to_next else ()
-        return [(pair, self._anchor(pair)) for pair in deciding]
-
-    def _anchor(self, pair: Pair) -> str:
-        positive = without_guards(self.asked.query.pattern)
-        assert positive is not None, "a pattern has events"
-        anchors = []
-        for one, other in ((pair.earlier, pair.later), (pair.later, pair.earlier)):
-            if one in at_most_once(positive) and never_before(positive, other, one):
-                anchors.append(one)
-        return anchors[0] if anchors else refuse_next(self.asked, pair)
-
-    @cached_property
-    def _far(self) -> dict[str, Failing]:
-        agreeing = [pair.later for pair in self.asked.agreements]
-        anchors = dict.fromkeys([*(anchor for _, anchor in self._anchored), *agreeing])
-        found = {one: Failing(self.asked, f"failing_{one}") for one in anchors}
-        if self.asked.apart:
-            found[self.asked.member] = Failing(self.asked, "elsewhere")
-        return found
-
-    @cached_property
-    def _elsewhere(self) -> tuple[HowItFails, ...]:
-        member = self.asked.member
-        agreements = (agreement(member, name, t.NOWHERE) for name in self.asked.apart)
-        return ways_to_fail(self.asked, [(pair, member) for pair in agreements])
+    def _far(self) -> dict[str, Labels]:
+        """By event further back, the variables of what is compared with it."""
+        asked = self.asked
+        anchors = [pair.earlier for pair in (*asked.conditions.correlated, *asked.agreements)]
+        member = [asked.member] if asked.apart else []
+        return {one: Labels(asked) for one in (*dict.fromkeys(anchors), *member)}
 
     @cached_property
     def _letters(self) -> dict[str, Letter]:
@@ -200,7 +187,3 @@ class Course:
     @cached_property
     def _negated(self) -> tuple[Negated, ...]:
         return tuple(Negated(body, self._letters) for body in self._walk.negated)
-
-
-def both(pair: Pair) -> set[str]:
-    return {pair.earlier, pair.later}

@@ -1,10 +1,10 @@
 """What may lie between two events of a trend, as a formula: NOT, and skip-till-next-match.
 
-1. An event is told apart by its type and by which conditions of letters hold of it: its class.
+1. An event is told apart by its type and by which letters of NOT it is: its class.
 2. A NOT keeps the positions of its pattern that some of the events so far have reached. They only
    become more, so there are no ways back, only loops: the automaton of a gap is a formula at once.
 3. Under skip-till-next-match an event with which the trend could go on is no part of a gap. Where
-   that takes a comparison with the event before, it is put into a variable of what fails.
+   that takes a comparison with an earlier event, it goes to a variable of what fails (`claims`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge import failing
+from trendloom.acel.bridge.claims import all_of
 from trendloom.acel.bridge.elimination import EMPTY, Elimination, Way
-from trendloom.acel.bridge.truth import untrue
-from trendloom.acel.bridge.ways import Way as HowItFails
+from trendloom.acel.truth import untrue
 from trendloom.errors import LimitError
 from trendloom.pattern.guards import mentioned
 from trendloom.pattern.positions import Positions
@@ -28,29 +27,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from trendloom.acel.bridge.asked import Asked
+    from trendloom.acel.bridge.claims import Claim, Labels, Ways
     from trendloom.acel.bridge.walk import When
     from trendloom.language import nodes as t
 
-MOST_CONDITIONS = 4
-"""On one type: a gap may ask for any combination of them."""
+MOST_CONDITIONS = 6
+"""Of NOT on one type: a gap may ask for any combination of them."""
 
 Letter = tuple[str, tuple[on.Condition, ...]]
 """A type, and what is asked of the event."""
 Class = tuple[str, frozenset[Letter]]
 """A type, and the letters that the event is."""
-Left = tuple[Class, frozenset[tuple[HowItFails, ...]]]
-"""What is left out: its class, and comparisons that must fail, each in one of some ways."""
+Left = tuple[Class, frozenset["Ways"]]
+"""What is left out: its class, and what is said of it besides."""
+Plain = tuple[Class, tuple[on.Condition, ...]]
+"""A class, and conditions on the event alone."""
 State = tuple[frozenset[int] | None, ...]
 """Per NOT: the positions that were reached; None: all of its pattern has happened."""
 
 
 class Exit(NamedTuple):
-    """A letter that may come next, and when."""
+    """The type of an event that may come next, when, and how events of the type may fail to."""
 
-    letter: Letter
+    type: str
     when: When
-    fails: tuple[HowItFails, ...]
-    """How events of the letter fail what is asked of them and the event before."""
+    fails: Ways
 
 
 class Negated:
@@ -84,43 +85,42 @@ class Gaps:
     negated: tuple[Negated, ...]
     exits: tuple[Exit, ...]
     """Under skip-till-next-match: the first of these that may come is the one that comes."""
-    failing: Mapping[str, failing.Failing]
-    """By earlier event, the variables of what fails with it."""
-    elsewhere: tuple[HowItFails, ...]
-    """How events are of another partition, if the formula sees several: those are no part of it."""
+    labels: Mapping[str, Labels]
+    """By earlier event, the variables of what is compared with it; none: nothing is."""
+    elsewhere: Claim | None
+    """That an event is of another partition, if the formula sees several: then it is no part."""
+    here: Claim | None
+    """That it is not."""
     touching: bool = False
-    """Whether nothing but such may lie there."""
+    """Whether nothing but what is elsewhere may lie there."""
 
-    def way(self, when: When, *, checked: bool = True) -> Way:
-        """What may lie before an event that comes when this is so; perhaps nothing can.
-
-        Not `checked`: what could fail a comparison is taken to fail.
-        """
+    def way(self, when: When) -> Way:
+        """What may lie before an event that comes when this is so; perhaps nothing can."""
         start: State = (frozenset(),) * len(self.negated)
         moves: dict[tuple[State, State], set[Left]] = {}
-        asked = chain(when.guards, *(one.when.guards for one in self.exits))
-        deciding = mentioned(asked)
-        pending, seen = [start], {start}
-        known = list(dict.fromkeys(self._letters(deciding)))
+        deciding = mentioned(chain(when.guards, *(one.when.guards for one in self.exits)))
+        known = list(dict.fromkeys(chain.from_iterable(self.negated[k].letters for k in deciding)))
         classes = list(self._classes(known))
+        pending, seen = [start], {start}
         while pending:
             state = pending.pop()
             for event in classes:
-                if self.elsewhere:
-                    apart = frozenset({self.elsewhere} if checked else ())
+                if self.elsewhere is not None:
+                    apart = self._compared({(self.elsewhere,)})
                     moves.setdefault((state, state), set()).add((event, apart))
-                must_fail = self._must_fail(state, event)
-                if () in must_fail or self.touching:
+                said = self._must_fail(state, event)
+                if () in said or self.touching:
                     continue
-                if not checked:
-                    must_fail = frozenset()
                 after = tuple(
                     self.negated[k].after(reached, event) if k in deciding else reached
                     for k, reached in enumerate(state)
                 )
                 if not when.may_be(_true(after)):
                     continue
-                moves.setdefault((state, after), set()).add((event, must_fail))
+                if after != state and self.here is not None:
+                    # What is elsewhere breaks no NOT.
+                    said.add((self.here,))
+                moves.setdefault((state, after), set()).add((event, self._compared(said)))
                 if after not in seen:
                     seen.add(after)
                     pending.append(after)
@@ -131,17 +131,20 @@ class Gaps:
         edges["start", start] = EMPTY
         return Elimination(contiguous=True).way(edges, "start", "end")
 
-    def _must_fail(self, state: State, event: Class) -> frozenset[tuple[HowItFails, ...]]:
+    def _must_fail(self, state: State, event: Class) -> set[Ways]:
         """What keeps the trend from going on with the event; `()`: nothing does."""
-        return frozenset(
-            one.fails
-            for one in self.exits
-            if one.letter in event[1] and one.when.is_so(_true(state))
-        )
+        true_guards = _true(state)
+        return {
+            one.fails for one in self.exits if one.type == event[0] and one.when.is_so(true_guards)
+        }
 
-    def _letters(self, deciding: Iterable[int]) -> Iterator[Letter]:
-        yield from (one.letter for one in self.exits)
-        yield from chain.from_iterable(self.negated[k].letters for k in deciding)
+    def _compared(self, said: set[Ways]) -> frozenset[Ways]:
+        """What is told here; what would take a comparison that is not made is taken to be so."""
+        return frozenset(
+            ways
+            for ways in said
+            if all(claim.anchor is None or claim.anchor in self.labels for claim in ways)
+        )
 
     def _classes(self, known: list[Letter]) -> Iterator[Class]:
         for word in self.asked.types:
@@ -151,57 +154,61 @@ class Gaps:
             if len(asking) > MOST_CONDITIONS:
                 raise LimitError(
                     f"What is left out would be told apart by {len(asking)} conditions on {word}.",
-                    remedy=f"At most {MOST_CONDITIONS} are; ask for less in NOT, or of what is "
-                    "next.",
+                    remedy=f"At most {MOST_CONDITIONS} are; ask for less in NOT.",
                 )
             for some in _subsets(asking):
                 yield word, plain | some
 
     def _event(self, events: set[Left], known: list[Letter]) -> n.Formula:
-        """Any event of these classes."""
+        """Any of these events."""
+        groups: dict[tuple[Claim, ...], set[Plain]] = {}
+        for event, said in events:
+            for claims in all_of(said):
+                ordered = sorted(claims, key=repr)
+                alone = tuple(one.condition for one in ordered if one.anchor is None)
+                compared = tuple(one for one in ordered if one.anchor is not None)
+                groups.setdefault(compared, set()).add((event, alone))
         made: list[n.Formula] = []
-        for must_fail in sorted({fails for _, fails in events}, key=repr):
-            classes = {event for event, fails in events if fails == must_fail}
-            theirs = list(self._theirs(classes, known))
-            either = self._either(classes, known)
-            if not must_fail:
+        for compared, plain in sorted(groups.items(), key=repr):
+            either, theirs = self._either(plain, known), list(self._theirs(plain, known))
+            if not compared:
                 made += (self.asked.skipped(either), *(event for event, _ in theirs))
                 continue
-            for way in failing.all_fail(sorted(must_fail, key=repr)):
-                made += (
-                    self._failing(way, event, names) for event, names in [(either, ()), *theirs]
-                )
+            made += (
+                self._labelled(compared, event, names) for event, names in [(either, ()), *theirs]
+            )
         return reduce(n.Or, made)
 
     def _theirs(
-        self, classes: set[Class], known: list[Letter]
+        self, events: set[Plain], known: list[Letter]
     ) -> Iterator[tuple[n.Formula, tuple[str, ...]]]:
-        """Events of these classes that are in other parts of an AND."""
+        """These events as such that are in other parts of an AND."""
         for word in self.asked.types:
-            mine = {event for event in classes if event[0] == word}
+            mine = {one for one in events if one[0][0] == word}
             if mine:
                 yield from self.asked.theirs(word, self._either(mine, known))
 
-    def _failing(self, way: HowItFails, event: n.Formula, names: tuple[str, ...]) -> n.Formula:
-        """What fails in this way, which these variables hold, too."""
-        labels = tuple(self.failing[anchor].name(way.of(anchor)) for anchor in way.anchors)
-        labels = labels or (self.asked.free("skipped"),)
-        event = reduce(n.As, labels, event)
-        for condition in way.each:
-            event = n.Filter(event, labels[0], condition)
-        return n.Project(event, (*names, *labels))
+    def _labelled(
+        self, claims: tuple[Claim, ...], event: n.Formula, names: tuple[str, ...]
+    ) -> n.Formula:
+        """What is compared with earlier events, and which these variables hold, too."""
+        labels = tuple(self.labels[str(one.anchor)].name(one) for one in claims)
+        return n.Project(reduce(n.As, labels, event), (*names, *labels))
 
-    def _either(self, events: set[Class], known: list[Letter]) -> n.Formula:
+    def _either(self, events: set[Plain], known: list[Letter]) -> n.Formula:
         made: list[n.Formula] = []
         for word in self.asked.types:
             asking = [letter for letter in known if letter[0] == word and letter[1]]
-            mine = [holding for kind, holding in events if kind == word]
-            if not mine:
-                continue
-            one: n.Formula = n.OneEvent(word)
-            if len(mine) < 2 ** len(asking):
-                one = n.Filter(one, word, _union(mine, asking))
-            made.append(one)
+            mine = [one for one in events if one[0][0] == word]
+            for alone in sorted({conditions for _, conditions in mine}, key=repr):
+                holding = [event[1] for event, conditions in mine if conditions == alone]
+                told = list(alone)
+                if len(holding) < 2 ** len(asking):
+                    told.append(_union(holding, asking))
+                one: n.Formula = n.OneEvent(word)
+                for condition in told:
+                    one = n.Filter(one, word, condition)
+                made.append(one)
         return reduce(n.Or, made)
 
 

@@ -14,7 +14,6 @@ from sqlglot import exp
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.neighbours import at_most_once, one_run, repeats_only, without_guards
-from trendloom.errors import did_you_mean
 from trendloom.language import nodes as t
 from trendloom.language.expressions import Reference, column
 from trendloom.plan.conditions import Pair
@@ -27,22 +26,14 @@ if TYPE_CHECKING:
 
 def with_groups(asked: Asked) -> Asked:
     """The same, where agreement is a condition between neighbours if it decides what is next."""
+    if asked.query.semantics is not t.Semantics.NEXT:
+        return asked
     adjacent, agreements = list(asked.conditions.adjacent), list[Pair]()
     pattern = without_guards(asked.query.pattern)
     assert pattern is not None, "a pattern has events"
-    own = {event.variable for event in positive_events(pattern)}
+    own = {str(event.variable) for event in positive_events(pattern)}
     for key in asked.query.group_by:
-        if key.variable is None:
-            continue
-        if key.variable not in asked.variables:
-            asked.refuse(
-                f"Unknown variable '{key.variable}' in GROUP-BY",
-                key.place,
-                did_you_mean(key.variable, asked.variables),
-            )
-        if asked.query.semantics is not t.Semantics.NEXT or key.variable not in own:
-            continue
-        if key.variable not in at_most_once(pattern):
+        if key.variable in own - at_most_once(pattern):
             one = one_run(pattern, key.variable) and repeats_only(pattern, key.variable)
             pair = agreement(key.variable, key.attribute, key.place)
             (adjacent if one else agreements).append(pair)

@@ -19,15 +19,12 @@ from trendloom.acel.bridge.pairs import is_order
 from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sqlglot import exp
+    from collections.abc import Iterable
 
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.course import Course
     from trendloom.acel.bridge.walk import State
     from trendloom.language import nodes as t
-    from trendloom.plan.conditions import Pair
 
 START, END = "start", "end"
 
@@ -125,36 +122,13 @@ class _Links:
         pairs = course.pairs(state, target)
         if not pairs:
             return self._joined.then(course.step(state, target), event)
-        own, following = labels_of(asked)
+        own, following = asked.free("own"), asked.free("following")
         assert event.formula is not None
         second = Way.of(n.As(event.formula, following))
         both = self._joined.then(course.step(state, target, own), second).formula
         if both is None:
             return NO_WAY
+        condition = reduce(on.All, [asked.between(pair, own, following) for pair in pairs])
+        compared = n.PairFilter(both, own, following, condition)
         names = asked.holders(course.variable(state), course.variable(target))
-        return Way.of(compared(asked, both, pairs, (*names, *course.labels(both))))
-
-
-def labels_of(asked: Asked) -> tuple[str, str]:
-    """The variables of two neighbours that are compared."""
-    return asked.free("own"), asked.free("following")
-
-
-def compared(
-    asked: Asked, both: n.Formula, pairs: Sequence[Pair], kept: tuple[str, ...]
-) -> n.Formula:
-    """The formula of two neighbours, if what is asked of them holds."""
-    own, following = labels_of(asked)
-    link = asked.free("link")
-    assigns: dict[str, n.Assign] = {}
-
-    def named(column: exp.Column) -> str:
-        # What stands under NEXT is marked so.
-        variable = own if column.args.get("db") is None else following
-        name = f"{variable}_{column.name}"
-        assigns[name] = n.Assign(name, "MAX", variable, column.name)
-        return name
-
-    condition = reduce(on.All, [asked.condition(pair.tree, named) for pair in pairs])
-    made = n.Filter(n.Aggregation(both, link, tuple(assigns.values())), link, condition)
-    return n.Project(made, kept)
+        return Way.of(n.Project(compared, tuple(dict.fromkeys((*names, *course.labels(both))))))

@@ -1,4 +1,4 @@
-"""Conditions between two events, and on lengths: filters on what AGG makes of the events."""
+"""Conditions between two events are filters on pairs; those on lengths, on what AGG counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.neighbours import at_most_once
 from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
@@ -63,23 +62,17 @@ class Pairs:
         return self._lengths(self._pairs(formula))
 
     def _pairs(self, formula: n.Formula) -> n.Formula:
-        once = at_most_once(self.pattern)
         known = {str(event.variable) for event in positive_events(self.pattern)}
         conditions = self.asked.conditions
-        for number, pair in enumerate((*conditions.adjacent, *conditions.correlated)):
-            adjacent = number < len(conditions.adjacent)
-            both = {pair.earlier, pair.later}
-            if not both <= known or (adjacent and self.linked):
+        adjacent = () if self.linked else conditions.adjacent
+        for pair in (*adjacent, *conditions.correlated):
+            if not {pair.earlier, pair.later} <= known:
                 continue
-            if len(both) == 1:
+            if pair.earlier == pair.later:
                 formula = self._run(formula, pair)
-                continue
-            if both <= once:
-                formula = self._compared(formula, pair, f"pair{number}")
-            elif cases := [one for one in self.asked.cases if one.pair is pair]:
-                formula = cases[0].compared(formula, f"pair{number}")
             else:
-                self.asked.no_words(pair)
+                condition = self.asked.between(pair, pair.earlier, pair.later)
+                formula = n.PairFilter(formula, pair.earlier, pair.later, condition)
         return formula
 
     def _run(self, formula: n.Formula, pair: Pair) -> n.Formula:
@@ -97,23 +90,6 @@ class Pairs:
                 n.Project(n.Filter(counted, "run", few), self.asked.holders(*self.asked.variables)),
             )
         return made
-
-    def _compared(self, formula: n.Formula, pair: Pair, made: str) -> n.Formula:
-        """Of a single event, MAX is its value; a pair that is not there asks nothing."""
-        assigns: dict[str, n.Assign] = {}
-        for which in (pair.earlier, pair.later):
-            assigns[f"n_{which}"] = n.Assign(f"n_{which}", "COUNT", which, "type")
-
-        def named(column: exp.Column) -> str:
-            name = f"{column.table}_{column.name}"
-            assigns[name] = n.Assign(name, "MAX", column.table, column.name)
-            return name
-
-        condition = self.asked.condition(pair.tree, named)
-        for which in (pair.earlier, pair.later):
-            absent = on.Comparison("=", on.Attribute(f"n_{which}"), on.Literally(0))
-            condition = on.Any(condition, absent)
-        return n.Filter(n.Aggregation(formula, made, tuple(assigns.values())), made, condition)
 
     def _lengths(self, formula: n.Formula) -> n.Formula:
         """The numbers of events of all variables, added up."""

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.elimination import EMPTY, Edges, Elimination, Way, add
-from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.language import nodes as t
 from trendloom.pattern.positions import Positions
-from trendloom.plan.shape import positive_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,63 +114,8 @@ def _event(asked: Asked, moved: list[t.Event]) -> n.Formula:
     if len(moved) == 1:
         return asked.event(moved[0])
     names = tuple(dict.fromkeys(str(event.variable) for event in moved))
-    made: n.Formula = n.OneEvent(moved[0].type)
-    for name in names:
-        made = n.As(made, name)
-    if moved[0].type in asked.variables and moved[0].type not in names:
-        made = n.Project(made, names)
+    word = moved[0].type
+    made = asked.holding(word, names, n.OneEvent(word))
     for name in names:
         made = asked.satisfying(made, name)
     return made
-
-
-def refuse_pairs(asked: Asked) -> None:
-    """What pairs of trends no formula has."""
-    query, parts = asked.query, asked.parts
-    place = query.pattern.place
-    own = [{str(event.variable) for event in positive_events(part)} for part in parts]
-    for pair in (*asked.conditions.adjacent, *asked.conditions.correlated):
-        if not any({pair.earlier, pair.later} <= names for names in own):
-            asked.no_words(pair)
-    guarded = any(without_guards(part) != part for part in parts)
-    if asked.mixed and guarded and query.semantics is t.Semantics.NEXT:
-        by = ", ".join(asked.mixed)
-        asked.refuse(
-            f"The trends of a pair may be of different partitions by {by}, and whether a NOT is "
-            "broken, so that another event is next, depends on the partition of what breaks it",
-            place,
-            f"Add GROUP-BY {by}, or use another semantics.",
-        )
-    for k, one in enumerate(parts):
-        for other in parts[k + 1 :]:
-            if _overlap(one, other):
-                asked.refuse(
-                    "The same events can be a trend of both parts, and pairs of such are counted "
-                    "in no order: sets of two trends, which no variables can hold",
-                    place,
-                    "Translate each side with a query of its own.",
-                )
-
-
-def _overlap(one: t.Pattern, other: t.Pattern) -> bool:
-    """Whether some sequence of types is a word of both."""
-    left, right = Positions.of(one), Positions.of(other)
-    kinds = [
-        [types[label] for label in side.labels]
-        for side, types in (
-            (side, {str(event.variable): event.type for event in t.events_of(part)})
-            for side, part in ((left, one), (right, other))
-        )
-    ]
-    pending = list(product(left.whole.first, right.whole.first))
-    seen: set[tuple[int, int]] = set()
-    while pending:
-        p, q = pending.pop()
-        if (p, q) in seen or kinds[0][p] != kinds[1][q]:
-            continue
-        seen.add((p, q))
-        if p in left.whole.last and q in right.whole.last:
-            return True
-        nexts = [b for a, b in left.follow if a == p], [b for a, b in right.follow if a == q]
-        pending += product(*nexts)
-    return False
