@@ -50,12 +50,12 @@ WORDS = [
 
 
 def _pair_condition(
-    draw: st.DrawFn, bound: dict[str, dict[str, frozenset[str]]], left: str, right: str
+    draw: st.DrawFn, bound: dict[str, dict[str, frozenset[str]]], left: str, right: str, last: bool
 ) -> on.Condition:
     """Between an attribute of each, of one kind; or on one of them alone."""
     name = draw(st.sampled_from(sorted(bound[left])))
     kind = bound[left][name]
-    one: on.Term = on.Attribute(name, variable=left)
+    one: on.Term = on.Attribute(name, variable=left, last=last)
     alike = sorted(other for other in bound[right] if bound[right][other] == kind)
     other: on.Term = on.Literally(1 if kind == {NUMBER} else "a")
     if alike:
@@ -134,11 +134,13 @@ def formulas(draw: st.DrawFn, depth: int = 5) -> Formula:
             return n.ContiguousIteration(inner)
         case "filter":
             return n.Filter(inner, variable, _condition(draw, readable[variable]))
-        case "pair filter" if len(readable) > 1:
-            left, right = draw(st.permutations(sorted(readable)))[:2]
-            return n.PairFilter(inner, left, right, _pair_condition(draw, readable, left, right))
         case "pair filter":
-            return inner
+            last = draw(st.booleans())
+            other = draw(st.sampled_from(sorted(readable)))
+            if other == variable and not last:
+                return inner
+            condition = _pair_condition(draw, readable, variable, other, last)
+            return n.PairFilter(inner, variable, other, condition, last)
         case "project":
             some = draw(st.sets(st.sampled_from(sorted(bound)), min_size=1))
             return n.Project(inner, tuple(sorted(some)))

@@ -76,7 +76,12 @@ class Builder(Transformer[Token, Any]):
     def pairs_filtered(self, _: Meta, children: list[Any]) -> nodes.PairFilter:
         inner, left, right, condition = children
         place = Place(left.place.start, right.place.end)
-        return nodes.PairFilter(inner, left.name, right.name, condition, place)
+        return nodes.PairFilter(inner, left.name, right.name, condition, place=place)
+
+    def last_filtered(self, _: Meta, children: list[Any]) -> nodes.PairFilter:
+        inner, word, _, left, _, right, condition = children
+        place = Place(word.start_pos, right.place.end)
+        return nodes.PairFilter(inner, left.name, right.name, condition, last=True, place=place)
 
     def project(self, meta: Meta, children: list[Any]) -> nodes.Project:
         # Without names there is nothing before the parenthesis.
@@ -114,6 +119,10 @@ class Builder(Transformer[Token, Any]):
     def attribute_of(self, meta: Meta, children: list[Any]) -> conditions.Attribute:
         variable, name = children
         return conditions.Attribute(name.name, _place(meta), variable.name)
+
+    def attribute_of_last(self, meta: Meta, children: list[Any]) -> conditions.Attribute:
+        _, _, variable, _, name = children
+        return conditions.Attribute(name.name, _place(meta), variable.name, last=True)
 
     is_null = partialmethod(_leaf, node=conditions.IsNull)
     negated = partialmethod(_leaf, node=conditions.Not)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Kinds = frozenset[str]
 """Kinds of values that an attribute may have; empty: not known."""
 
+Owner = tuple[str | None, bool]
+"""Whose an attribute is in a condition: that of one event, of X, or of LAST(X)."""
+
 Bindings = dict[str, dict[str, Kinds]]
 """Variable → attribute → kinds. Without a schema only what AGG makes is known."""
 
@@ -83,22 +86,10 @@ class _Check:
             case nodes.Filter(inner, variable, condition, place):
                 bound = self.bindings(inner)
                 self._bound(variable, bound, place)
-                _Typing(self, {None: (variable, bound[variable])}).condition(condition)
+                _Typing(self, {(None, False): (variable, bound[variable])}).condition(condition)
                 return bound
-            case nodes.PairFilter(inner, left_name, right_name, condition, place):
-                bound = self.bindings(inner)
-                for variable in (left_name, right_name):
-                    self._bound(variable, bound, place)
-                if left_name == right_name:
-                    self.refuse(
-                        f"'{left_name}' is compared with itself",
-                        place,
-                        f"Hold its events in another variable, too: AS; or use {left_name}[…].",
-                    )
-                _Typing(
-                    self, {name: (name, bound[name]) for name in (left_name, right_name)}
-                ).condition(condition)
-                return bound
+            case nodes.PairFilter():
+                return self._pair_filter(formula)
             case nodes.And(left, right):
                 # Equal valuations: what only one side binds is empty in all that both denote.
                 first, second = self.bindings(left), self.bindings(right)
@@ -130,6 +121,23 @@ class _Check:
                 return {**bound, variable: kept}
             case nodes.Aggregation():
                 return self._aggregation(formula)
+
+    def _pair_filter(self, formula: nodes.PairFilter) -> Bindings:
+        bound = self.bindings(formula.inner)
+        left, right, place = formula.left, formula.right, formula.place
+        for variable in (left, right):
+            self._bound(variable, bound, place)
+        if left == right and not formula.last:
+            self.refuse(
+                f"Every event of '{left}' is compared with itself",
+                place,
+                f"Compare it with the one before: LAST({quote(left)}), {quote(left)}.",
+            )
+        _Typing(
+            self,
+            {(left, formula.last): (left, bound[left]), (right, False): (right, bound[right])},
+        ).condition(formula.condition)
+        return bound
 
     def _attributes_of(self, word: str, place: Place) -> dict[str, Kinds]:
         if self.schema is None:
@@ -209,7 +217,7 @@ class _Typing:
     """The kinds of values in a condition on the events of one variable, or of two."""
 
     check: _Check
-    attributes: Mapping[str | None, tuple[str, dict[str, Kinds]]]
+    attributes: Mapping[Owner, tuple[str, dict[str, Kinds]]]
     """By how a condition names it: the variable, and what its events have."""
 
     def condition(self, condition: on.Condition | on.BagCondition) -> None:
@@ -276,16 +284,15 @@ class _Typing:
             self._refuse(f"A {kind} cannot be reckoned with", term.place)
 
     def _attribute(self, one: on.Attribute) -> str | None:
-        if one.variable not in self.attributes:
-            names = [f"{quote(name)}.{quote(one.name)}" for name, _ in self.attributes.values()]
-            if None in self.attributes:
-                names = [quote(one.name)]
+        owner = (one.variable, one.last)
+        if owner not in self.attributes:
+            known = (on.Attribute(one.name, NOWHERE, *each).key for each in self.attributes)
             self.check.refuse(
                 f"'{one.key}' is no attribute of what is filtered",
                 one.place,
-                f"Write {' or '.join(names)}.",
+                f"Write {' or '.join(known)}.",
             )
-        variable, attributes = self.attributes[one.variable]
+        variable, attributes = self.attributes[owner]
         kinds = self.check.kinds(variable, attributes, one.name, one.place)
         if len(kinds) > 1:
             either = " in some events, a ".join(sorted(kinds))

@@ -38,17 +38,21 @@ def somewhere() -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`price`: an attribute of the event; `X.price`: of one of two events, that of X."""
+    """`price`: an attribute of the event; `X.price`, `LAST(X).price`: of one of two events."""
 
     name: str
     place: Place = somewhere()
     variable: str | None = None
+    last: bool = False
     key: str = field(init=False, compare=False, repr=False)
     """What tells it from the others in a condition."""
 
     def __post_init__(self) -> None:
-        owner = "" if self.variable is None else f"{quote(self.variable)}."
-        object.__setattr__(self, "key", owner + quote(self.name) if owner else self.name)
+        key = self.name
+        if self.variable is not None:
+            owner = quote(self.variable)
+            key = f"{f'LAST({owner})' if self.last else owner}.{quote(self.name)}"
+        object.__setattr__(self, "key", key)
 
 
 @dataclass(frozen=True, slots=True)

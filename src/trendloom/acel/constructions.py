@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 from trendloom.acel import acea
 from trendloom.acel.acea import Acea, Outputs, Renaming, Transition
+from trendloom.acel.demands import demand
 from trendloom.errors import LimitError
 
 if TYPE_CHECKING:
@@ -164,11 +166,6 @@ def both(one: Acea, other: Acea) -> Acea:
     """Both at once, step by step: events of one time are put out by one step, so that bags are
     equal if they are equal at each step. The first one's events are those that are put out.
     """
-    if len(one.transitions) * len(other.transitions) > MOST_TRANSITIONS:
-        raise LimitError(
-            f"AND would need {len(one.transitions) * len(other.transitions)} transitions.",
-            remedy=f"At most {MOST_TRANSITIONS} are made; use smaller formulas on its sides.",
-        )
     width = _beyond(other)
 
     def state(first: int, second: int) -> int:
@@ -176,23 +173,51 @@ def both(one: Acea, other: Acea) -> Acea:
             return first
         return 2 + first * width + second
 
-    made = []
-    for first in one.transitions:
-        bags = dict(first.outputs)
-        for second in other.transitions:
-            others = dict(second.outputs)
-            if {name: len(bag) for name, bag in bags.items()} != {
-                name: len(bag) for name, bag in others.items()
-            }:
+    asked = {each: _asked(each) for each in (*one.transitions, *other.transitions)}
+    made: list[Transition] = []
+    reached = [(START, START)]
+    known = set(reached)
+    for here in reached:
+        for first, second in product(one.leaving[here[0]], other.leaving[here[1]]):
+            if not asked[first].fits(asked[second]):
                 continue
-            alike = (acea.Alike(bag, others[name]) for name, bag in bags.items())
+            others = dict(second.outputs)
+            alike = (acea.Alike(bag, others[name]) for name, bag in first.outputs)
+            there = first.target, second.target
             made.append(
                 Transition(
-                    state(first.source, second.source),
-                    state(first.target, second.target),
+                    state(*here),
+                    state(*there),
                     (*first.assigns, *second.assigns),
                     (*first.guards, *second.guards, *alike),
                     first.outputs,
                 )
             )
+            if there not in known:
+                known.add(there)
+                reached.append(there)
+        if len(made) > MOST_TRANSITIONS:
+            raise LimitError(
+                f"AND would need more than {MOST_TRANSITIONS:,} transitions.",
+                remedy="Use smaller formulas on its sides.",
+            )
     return _trimmed(made)
+
+
+class _Asked(NamedTuple):
+    """What tells at once that two transitions have no event in common."""
+
+    type: str | None
+    bags: tuple[tuple[str, int], ...]
+    """How many events go into which variables."""
+
+    def fits(self, other: _Asked) -> bool:
+        return self.bags == other.bags and (
+            self.type == other.type or None in (self.type, other.type)
+        )
+
+
+def _asked(one: Transition) -> _Asked:
+    made = demand(one)
+    kind = None if made is None else made.letter.type
+    return _Asked(kind, tuple((name, len(bag)) for name, bag in one.outputs))

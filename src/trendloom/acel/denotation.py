@@ -174,16 +174,28 @@ def _passes(condition: Condition | BagCondition, events: list[Event]) -> bool:
 
 
 def _pairs_pass(formula: PairFilter, found: Match) -> bool:
-    read = attributes_of(formula.condition)
+    read, last = attributes_of(formula.condition), formula.last
 
-    def values(event: Event, variable: str) -> dict[str, Value]:
-        return {one.key: event.get(one.name) for one in read if one.variable == variable}
+    def values(event: Event, variable: str, last: bool) -> dict[str, Value]:
+        owner = (variable, last)
+        return {one.key: event.get(one.name) for one in read if (one.variable, one.last) == owner}
 
+    earlier = _events(found, formula.left)
     return all(
-        holds(formula.condition, {**values(one, formula.left), **values(other, formula.right)}.get)
-        for one in _events(found, formula.left)
+        holds(
+            formula.condition,
+            {**values(one, formula.left, last), **values(other, formula.right, False)}.get,
+        )
         for other in _events(found, formula.right)
+        for one in (_last_before(earlier, other.time) if last else earlier)
     )
+
+
+def _last_before(events: list[Event], time: int) -> list[Event]:
+    """Events of one time are not in any order: several may be the last."""
+    before = [event for event in events if event.time < time]
+    latest = max((event.time for event in before), default=None)
+    return [event for event in before if event.time == latest]
 
 
 def _later(first: frozenset[Match], second: frozenset[Match]) -> frozenset[Match]:

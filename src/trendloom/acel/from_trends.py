@@ -3,10 +3,10 @@
 1. The pattern: part by part where it only says what happens (`bridge.patterns`), step by step where
    it also says what must not lie between (`bridge.steps`). AND: shuffled (`bridge.shuffles`), or
    where that does not say all, a formula for each part on which all agree (`bridge.beside`).
-2. Local conditions stand at their events, `S.a < NEXT(S).a` at the repetition of S; any others
-   between neighbours need both of them together (`bridge.links`).
-3. Conditions between distant events are filters on the pairs of them; those on the length are
-   filters on what AGG counts (`bridge.pairs`).
+2. Local conditions stand at their events, conditions between two events are filters on pairs, and
+   those on the length filters on what AGG counts (`bridge.pairs`).
+3. What is asked of neighbours is asked of an event and the last of the other variable before it. If
+   that may not be its neighbour, events that come right after one are told apart step by step.
 4. PROJECT leaves the variables of the pattern, so that equal complex events are equal trends.
 
 Partition and window are not part of formulas: they are beside it, and so is that a NOT reaches to
@@ -26,13 +26,12 @@ from trendloom.acel.bridge.asked import Asked
 from trendloom.acel.bridge.course import Course
 from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
 from trendloom.acel.bridge.groups import agreeing, with_groups
-from trendloom.acel.bridge.links import by_links, needs_links
 from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
 from trendloom.acel.bridge.overlaps import in_no_order
 from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
-from trendloom.acel.bridge.shuffles import shuffled, side_by_side
+from trendloom.acel.bridge.shuffles import fit_together, shuffled, side_by_side
 from trendloom.acel.bridge.steps import by_steps
 from trendloom.acel.bridge.text import text_of
 from trendloom.acel.depth import bounded
@@ -124,13 +123,10 @@ def _pattern(asked: Asked) -> _Made:
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     ends = asked.at_start or asked.at_end
     course = Course(asked, pattern if ends or not asked.contiguous else positive)
-    stepwise = course.needs_types or bool(asked.beside)
-    linked = needs_links(asked, positive, in_runs=stepwise)
-    if linked:
-        formula = by_links(course)
-    else:
-        formula = by_steps(course) if stepwise else Patterns(asked).formula(positive)
-    formula = Pairs(asked, positive, in_runs=stepwise, linked=linked).filtered(formula)
+    apart = Pairs(asked, positive, in_runs=True).are_told_apart
+    stepwise = course.needs_types or bool(asked.beside) or apart
+    formula = by_steps(course) if stepwise else Patterns(asked).formula(positive)
+    formula = Pairs(asked, positive, in_runs=not stepwise).filtered(formula)
     return _Made(formula, asked, course.needs_types)
 
 
@@ -141,13 +137,14 @@ def _both(asked: Asked) -> _Made:
     told = asked.at_start or asked.at_end or bool(asked.mixed)
     if not asked.contiguous:
         told = told or asked.query.semantics is t.Semantics.NEXT or positive != [*asked.parts]
-    if told or any(needs_links(asked, part, in_runs=True) for part in positive):
+    pairs = [Pairs(asked, part, in_runs=False) for part in positive]
+    if told or any(part.are_told_apart for part in pairs) or not fit_together(positive):
         made = [_pattern(asked.of_part(part)) for part in asked.parts]
         every: list[n.Formula] = [n.Project(one.formula, asked.shown) for one in made]
         return _Made(reduce(n.And, every), asked, any(one.between for one in made))
     formula = side_by_side(asked, positive) if asked.contiguous else shuffled(asked)
-    for part in positive:
-        formula = Pairs(asked, part, in_runs=True).filtered(formula)
+    for part in pairs:
+        formula = part.filtered(formula)
     return _Made(formula, asked)
 
 

@@ -57,13 +57,15 @@ class Filter:
 class PairFilter:
     """`φ FILTER X, Y[condition]`: of every event of X together with every event of Y.
 
-    A multiset predicate (App. D.1) on two bags at once.
+    `φ FILTER LAST(X), Y[condition]`: of every event of Y together with the last of X before it.
+    Multiset predicates (App. D.1) on two bags at once.
     """
 
     inner: Formula
     left: str
     right: str
     condition: Condition
+    last: bool = False
     place: Place = somewhere()
 
 

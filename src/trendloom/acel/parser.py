@@ -31,6 +31,7 @@ _SIGNS = {
     "NUMBER": "a number",
     "STRING": "a 'string'",
     "FUNCTION": "a function",
+    "LAST": "LAST(…)",
     "SHAPE": "same(…), increasing(…) or decreasing(…)",
     "$END": "the end",
     **{

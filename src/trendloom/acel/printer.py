@@ -38,8 +38,8 @@ def to_text(formula: Formula) -> str:
             return f"{_within(inner, _TIGHT)} AS {quote(variable)}"
         case Filter(inner, variable, condition):
             return f"{_within(inner, _TIGHT)} FILTER {quote(variable)}[{condition_text(condition)}]"
-        case PairFilter(inner, left, right, condition):
-            names = f"{quote(left)}, {quote(right)}"
+        case PairFilter(inner, left, right, condition, last):
+            names = f"{f'LAST({quote(left)})' if last else quote(left)}, {quote(right)}"
             return f"{_within(inner, _TIGHT)} FILTER {names}[{condition_text(condition)}]"
         case Or(left, right):
             return _pair(left, "OR", right, 1)

@@ -189,21 +189,16 @@ class Asked:
             made = n.Filter(made, variable, condition)
         return made
 
-    def holders(self, *variables: str) -> tuple[str, ...]:
-        """The variables, and those that hold their events besides."""
-        return (*self.with_roles(variables), *((self.member,) if self.apart else ()))
+    def between(self, pair: Pair, earlier: str, later: str, *, last: bool = False) -> on.Condition:
+        """What is asked of two events: the first is one of this variable, or the last one."""
 
-    def between(self, pair: Pair, earlier: str, later: str) -> on.Condition:
-        """What is asked of two events, which these variables hold."""
-
-        def owner(column: exp.Column) -> str:
+        def named(column: exp.Column) -> on.Attribute:
             # What stands under NEXT is marked so.
-            is_later = column.args.get("db") is not None or column.table != pair.earlier
-            return later if is_later else earlier
+            if column.args.get("db") is not None or column.table != pair.earlier:
+                return on.Attribute(column.name, variable=later)
+            return on.Attribute(column.name, variable=earlier, last=last)
 
-        return condition_from(
-            pair.tree, lambda column: on.Attribute(column.name, variable=owner(column))
-        )
+        return condition_from(pair.tree, named)
 
     def free(self, name: str) -> str:
         """The name, or one like it that neither a variable nor a type has."""

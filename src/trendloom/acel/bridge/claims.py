@@ -1,17 +1,14 @@
-"""What is said of an event that is left out and an earlier one of the trend.
+"""What is said of an event and an earlier one of the trend, and filters that say it.
 
 Under skip-till-next-match an event is left out only if the trend could not go on with it, also by
-conditions such as `S.a < NEXT(S).a`. In AND, what lies between may be of another partition. An
-event of which such a thing is said goes to a variable, and a filter compares all of these with the
-earlier one; then the variable is dropped.
-
-The earlier event is the one right before, or one further back. What is said with the first is
-checked step by step, what is said with the second in the formula of the whole trend.
+conditions such as `S.a < NEXT(S).a`. In AND, what lies between may be of another partition. And a
+condition between neighbours is asked of an event only if it comes right after the other. Events of
+which such a thing is said go to a variable, and a filter compares them with the earlier one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
 from math import prod
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 
     from trendloom.acel.bridge.asked import Asked
 
-NEAR = ""
-"""Stands for the event right before, where others are named by their variable."""
 EARLIER, LATER = "earlier", "later"
 """The two events of a condition, until their variables are known."""
 MOST_WAYS = 64
@@ -37,11 +32,13 @@ MOST_WAYS = 64
 
 
 class Claim(NamedTuple):
-    """A condition on an event that is left out, and on an earlier one if there is an anchor."""
+    """A condition on an event, and on an earlier one if there is an anchor."""
 
     condition: on.Condition
     anchor: str | None = None
-    """The variable of the earlier event, or NEAR."""
+    """The variable of the earlier event."""
+    last: bool = False
+    """Whether it is the last one of its variable; else it is any."""
     stem: str = ""
     """What the variable is called that holds such events."""
 
@@ -51,15 +48,14 @@ Ways = tuple[Claim, ...]
 
 
 def ways_to_fail(
-    local: Sequence[on.Condition], pairs: dict[str, list[on.Condition]]
+    local: Sequence[on.Condition], pairs: dict[tuple[str, bool], list[on.Condition]]
 ) -> Iterator[Claim]:
     """Of an event that would be next if it met these conditions: alone, and with which anchor."""
     if not pairs and local:
         yield Claim(untrue(reduce(on.All, local)))
-    for number, (anchor, conditions) in enumerate(pairs.items()):
+    for number, ((anchor, last), conditions) in enumerate(pairs.items()):
         own = [] if number else [owned(one, LATER) for one in local]
-        stem = "failing" if anchor == NEAR else f"failing_{anchor}"
-        yield Claim(untrue(reduce(on.All, [*own, *conditions])), anchor, stem)
+        yield Claim(untrue(reduce(on.All, [*own, *conditions])), anchor, last, "failing")
 
 
 def all_of(every: Iterable[Ways]) -> Iterator[frozenset[Claim]]:
@@ -81,7 +77,7 @@ def owned(condition: on.Condition, variable: str) -> on.Condition:
 
 @dataclass(frozen=True)
 class Labels:
-    """The variables of what is left out, by what is said of it and one earlier event."""
+    """The variables of events by what is said of them, as they come to be used."""
 
     asked: Asked
     names: dict[Claim, str] = field(default_factory=dict)
@@ -90,28 +86,26 @@ class Labels:
         """The variable of events of which this is said."""
         if claim not in self.names:
             same = sum(1 for one in self.names if one.stem == claim.stem)
-            self.names[claim] = self.asked.free(f"{claim.stem}_{same}" if same else claim.stem)
+            stem = f"{claim.stem}_{same + 1}" if same else claim.stem
+            self.names[claim] = self.asked.free(stem)
         return self.names[claim]
 
-    def checked(self, formula: n.Formula, variable: str) -> n.Formula:
-        """The formula, where what is said is true; `variable` holds the earlier event."""
-        bound = bound_in(formula)
+    def checked(self, formula: n.Formula) -> n.Formula:
+        """The formula, where what is said is true; some labels are of ways that led nowhere."""
+        bound = {one.variable for one in n.walk(formula) if isinstance(one, n.As)}
         for claim, label in self.names.items():
             if label in bound:
-                said = spoken(claim.condition, {EARLIER: variable, LATER: label})
-                formula = n.PairFilter(formula, variable, label, said)
+                assert claim.anchor is not None
+                said = _spoken(claim, label)
+                formula = n.PairFilter(formula, claim.anchor, label, said, claim.last)
         return formula
 
 
-def spoken(condition: on.Condition, variables: dict[str, str]) -> on.Condition:
-    """The condition of the two events of these variables."""
-    names = {
-        one.key: replace(one, variable=variables[str(one.variable)])
-        for one in attributes_of(condition)
-    }
-    return renamed(condition, names)
-
-
-def bound_in(formula: n.Formula) -> set[str]:
-    """The variables that AS binds somewhere in it."""
-    return {one.variable for one in n.walk(formula) if isinstance(one, n.As)}
+def _spoken(claim: Claim, label: str) -> on.Condition:
+    """The condition of the events of these variables."""
+    owners = {EARLIER: (claim.anchor, claim.last), LATER: (label, False)}
+    names = {}
+    for one in attributes_of(claim.condition):
+        variable, last = owners[str(one.variable)]
+        names[one.key] = on.Attribute(one.name, variable=variable, last=last)
+    return renamed(claim.condition, names)

@@ -1,29 +1,34 @@
 """The events of a pattern one after the other, and what may lie between, before and after them.
 
 1. States and steps are those of a `walk` through the pattern.
-2. A step is an event and the gap behind it (`gaps`), joined by `:`. Where conditions with the event
-   decide what is next, a filter on event and gap says that what is left out fails them (`claims`).
-3. A NOT before the first event, or after the last, is a gap up to the window's edge. Otherwise
+2. A step is an event and the gap behind it (`gaps`), joined by `:` if that says what may lie there,
+   else by `;`.
+3. Events that are compared with an earlier one are in variables of their own, by what is asked of
+   them (`claims`): filters around the whole say that it holds.
+4. A NOT before the first event, or after the last, is a gap up to the window's edge. Otherwise
    nothing stands there but, in AND, what the other parts do (`beside`).
 """
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.bridge.beside import Beside
-from trendloom.acel.bridge.claims import EARLIER, LATER, NEAR, Claim, Labels, bound_in, ways_to_fail
+from trendloom.acel.bridge.claims import EARLIER, LATER, Claim, Labels, ways_to_fail
 from trendloom.acel.bridge.elimination import NO_WAY, Elimination, Way
 from trendloom.acel.bridge.gaps import Exit, Gaps, Negated, letters_of
 from trendloom.acel.bridge.groups import agreement
+from trendloom.acel.bridge.neighbours import follows_directly, without_guards
 from trendloom.acel.bridge.walk import Walk
 from trendloom.acel.truth import untrue
 from trendloom.language import nodes as t
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.gaps import Letter
     from trendloom.acel.bridge.walk import State, When
@@ -35,6 +40,8 @@ class Course:
 
     def __init__(self, asked: Asked, pattern: t.Pattern) -> None:
         self.asked = asked
+        self._pattern = pattern
+        self._labels = Labels(asked)
         self._events = {str(event.variable): event for event in t.events_of(pattern)}
         self._to_next = asked.query.semantics is t.Semantics.NEXT
         agreeing = (pair.later for pair in asked.agreements)
@@ -57,15 +64,22 @@ class Course:
     def states(self) -> list[State]:
         return self._walk.states
 
-    @cached_property
-    def steps(self) -> list[tuple[State, State]]:
-        return [(state, target) for state in self.states for target in self.following(state)]
-
     def variable(self, state: State) -> str:
         return self._walk.variable(state)
 
-    def event(self, state: State) -> Way:
-        return Way.of(self.asked.event(self._events[self.variable(state)]))
+    def event(self, state: State, label: str | None = None) -> Way:
+        """The event of a state; besides, the label holds it."""
+        made = self.asked.event(self._events[self.variable(state)])
+        return Way.of(made if label is None else n.As(made, label))
+
+    def label(self, state: State, target: State) -> str | None:
+        """The variable of events that come right after this one, if that is to be told."""
+        earlier, later = self.variable(state), self.variable(target)
+        pairs = [pair for pair in self._pairs(state, target) if self._told_apart(pair)]
+        if not pairs:
+            return None
+        condition = reduce(on.All, [self.asked.between(pair, EARLIER, LATER) for pair in pairs])
+        return self._labels.name(Claim(condition, earlier, True, f"{later}_after_{earlier}"))
 
     def following(self, state: State) -> list[State]:
         """What may come next."""
@@ -85,100 +99,60 @@ class Course:
         return self._any_gap(ending) if self.asked.at_end else self._beside.after
 
     def between(self, state: State, target: State) -> Way:
-        """What may lie between two events, as far as that is told without comparing anything."""
-        return self._gap(state, target, None)
-
-    def behind(self, state: State, target: State) -> Way:
-        """The same behind an event that has no conditions with the next; of anchors it is told."""
-        near = Labels(self.asked)
-        gap = self._gap(state, target, near)
-        assert not near.names, "nothing fails with this event"
-        return gap
-
-    def step(self, state: State, target: State, label: str | None = None) -> Way:
-        """An event, which the label holds too, and all that may lie between it and the next."""
-        event = self.event(state)
-        if label is not None and event.formula is not None:
-            event = Way.of(n.As(event.formula, label))
-        near = Labels(self.asked)
-        gap = self._gap(state, target, near)
-        if not near.names or gap.formula is None:
-            return self.joined.then(event, gap)
-        with_gap = self.joined.then(event, gap._replace(empty=False)).formula
-        assert with_gap is not None
-        variable = self.variable(state)
-        kept = (*self.asked.holders(variable), *self.labels(with_gap))
-        kept += () if label is None else (label,)
-        checked = near.checked(with_gap, variable)
-        compared = Way.of(n.Project(checked, tuple(dict.fromkeys(kept))))
-        return self.joined.either(event, compared) if gap.empty else compared
-
-    def labels(self, formula: n.Formula) -> tuple[str, ...]:
-        """The variables in it that are still read: of what is compared with an anchor (by
-        `closed`), and of what others do."""
-        bound = bound_in(formula)
-        every = (name for one in self._far.values() for name in one.names.values())
-        return (*(name for name in every if name in bound), *self._beside.bound_in(formula))
-
-    def closed(self, formula: n.Formula) -> n.Formula:
-        """The formula of all steps, where what is said of what is left out is true."""
-        for anchor, far in self._far.items():
-            formula = far.checked(formula, anchor)
-        for name in self.asked.apart:
-            formula = n.Filter(formula, self.asked.member, on.BagCondition("same", name))
-        return self._beside.all_bound(formula)
-
-    def pairs(self, state: State, target: State) -> tuple[Pair, ...]:
-        """What is asked of an event and the next."""
-        two = self.variable(state), self.variable(target)
-        return tuple(p for p in self.asked.conditions.adjacent if (p.earlier, p.later) == two)
-
-    def _any_gap(self, when: When) -> Way:
-        """At an end: there nothing is next."""
-        return self._gaps((), self._far).way(when)
-
-    def _gap(self, state: State, target: State, near: Labels | None) -> Way:
-        """`near`: the variables of what is compared; without, nothing is."""
+        """What may lie between two events."""
         if not self.joined.contiguous:
             return self._beside.before
         following = self._walk.following(state)
         deciding = following.items() if self._to_next else ()
         exits = tuple(self._exit(state, one, when) for one, when in deciding)
-        labels = {} if near is None else {NEAR: near, **self._far}
-        return self._gaps(exits, labels, self.asked.contiguous).way(following[target])
+        return self._gaps(exits, self.asked.contiguous).way(following[target])
 
-    def _gaps(
-        self, exits: tuple[Exit, ...], labels: dict[str, Labels], touching: bool = False
-    ) -> Gaps:
+    def closed(self, formula: n.Formula) -> n.Formula:
+        """The formula of all steps, where what is said of events is true."""
+        formula = self._labels.checked(formula)
+        for name in self.asked.apart:
+            formula = n.Filter(formula, self.asked.member, on.BagCondition("same", name))
+        return self._beside.all_bound(formula)
+
+    def _pairs(self, state: State, target: State) -> Iterator[Pair]:
+        """What is asked of an event and the next."""
+        two = self.variable(state), self.variable(target)
+        return (p for p in self.asked.conditions.adjacent if (p.earlier, p.later) == two)
+
+    @cached_property
+    def _told_apart(self) -> Callable[[Pair], bool]:
+        positive = without_guards(self._pattern)
+        assert positive is not None, "a pattern has events"
+        return cache(lambda pair: not follows_directly(positive, pair.earlier, pair.later))
+
+    def _any_gap(self, when: When) -> Way:
+        """At an end: there nothing is next."""
+        return self._gaps(()).way(when)
+
+    def _gaps(self, exits: tuple[Exit, ...], touching: bool = False) -> Gaps:
         elsewhere = here = None
         if self.asked.apart:
             member = self.asked.member
             pairs = [agreement(member, name, t.NOWHERE) for name in self.asked.apart]
             same = reduce(on.All, [self.asked.between(pair, EARLIER, LATER) for pair in pairs])
-            elsewhere = Claim(untrue(same), member, "elsewhere")
-            here = Claim(same, member, "here")
-        return Gaps(self.asked, self._negated, exits, labels, elsewhere, here, touching)
+            elsewhere = Claim(untrue(same), member, stem="elsewhere")
+            here = Claim(same, member, stem="here")
+        return Gaps(self.asked, self._negated, exits, self._labels, elsewhere, here, touching)
 
     def _exit(self, state: State, target: State, when: When) -> Exit:
+        """With which earlier events an event of the target is compared: the one right before is the
+        last of its variable."""
         variable = self.variable(target)
-        deciding = [(NEAR, pair) for pair in self.pairs(state, target)]
+        deciding = [((self.variable(state), True), pair) for pair in self._pairs(state, target)]
         anchored = self.asked.conditions.correlated
-        deciding += ((pair.earlier, pair) for pair in anchored if pair.later == variable)
+        deciding += (((pair.earlier, False), pair) for pair in anchored if pair.later == variable)
         agreements = self.asked.agreements if variable in state.seen else ()
-        deciding += ((variable, pair) for pair in agreements if pair.later == variable)
-        asked: dict[str, list[on.Condition]] = {}
+        deciding += (((variable, True), pair) for pair in agreements if pair.later == variable)
+        asked: dict[tuple[str, bool], list[on.Condition]] = {}
         for anchor, pair in deciding:
             asked.setdefault(anchor, []).append(self.asked.between(pair, EARLIER, LATER))
         word, local = self._letters[variable]
         return Exit(word, when, tuple(ways_to_fail(local, asked)))
-
-    @cached_property
-    def _far(self) -> dict[str, Labels]:
-        """By event further back, the variables of what is compared with it."""
-        asked = self.asked
-        anchors = [pair.earlier for pair in (*asked.conditions.correlated, *asked.agreements)]
-        member = [asked.member] if asked.apart else []
-        return {one: Labels(asked) for one in (*dict.fromkeys(anchors), *member)}
 
     @cached_property
     def _letters(self) -> dict[str, Letter]:

@@ -24,7 +24,7 @@ from trendloom.pattern.guards import mentioned
 from trendloom.pattern.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.claims import Claim, Labels, Ways
@@ -85,8 +85,8 @@ class Gaps:
     negated: tuple[Negated, ...]
     exits: tuple[Exit, ...]
     """Under skip-till-next-match: the first of these that may come is the one that comes."""
-    labels: Mapping[str, Labels]
-    """By earlier event, the variables of what is compared with it; none: nothing is."""
+    labels: Labels
+    """The variables of what is compared with earlier events."""
     elsewhere: Claim | None
     """That an event is of another partition, if the formula sees several: then it is no part."""
     here: Claim | None
@@ -106,7 +106,7 @@ class Gaps:
             state = pending.pop()
             for event in classes:
                 if self.elsewhere is not None:
-                    apart = self._compared({(self.elsewhere,)})
+                    apart = frozenset({(self.elsewhere,)})
                     moves.setdefault((state, state), set()).add((event, apart))
                 said = self._must_fail(state, event)
                 if () in said or self.touching:
@@ -120,7 +120,7 @@ class Gaps:
                 if after != state and self.here is not None:
                     # What is elsewhere breaks no NOT.
                     said.add((self.here,))
-                moves.setdefault((state, after), set()).add((event, self._compared(said)))
+                moves.setdefault((state, after), set()).add((event, frozenset(said)))
                 if after not in seen:
                     seen.add(after)
                     pending.append(after)
@@ -137,14 +137,6 @@ class Gaps:
         return {
             one.fails for one in self.exits if one.type == event[0] and one.when.is_so(true_guards)
         }
-
-    def _compared(self, said: set[Ways]) -> frozenset[Ways]:
-        """What is told here; what would take a comparison that is not made is taken to be so."""
-        return frozenset(
-            ways
-            for ways in said
-            if all(claim.anchor is None or claim.anchor in self.labels for claim in ways)
-        )
 
     def _classes(self, known: list[Letter]) -> Iterator[Class]:
         for word in self.asked.types:
@@ -192,7 +184,7 @@ class Gaps:
         self, claims: tuple[Claim, ...], event: n.Formula, names: tuple[str, ...]
     ) -> n.Formula:
         """What is compared with earlier events, and which these variables hold, too."""
-        labels = tuple(self.labels[str(one.anchor)].name(one) for one in claims)
+        labels = tuple(map(self.labels.name, claims))
         return n.Project(reduce(n.As, labels, event), (*names, *labels))
 
     def _either(self, events: set[Plain], known: list[Letter]) -> n.Formula:

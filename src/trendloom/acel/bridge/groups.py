@@ -1,7 +1,6 @@
 """GROUP-BY V.a: all V of a trend agree on a, and none lacks it. Groups stand beside the formula.
 
-That is `same(a)`. Under skip-till-next-match it also decides which V is next: where all V of a
-trend are one V+, that is a condition between neighbours, else one with all V before.
+That is `same(a)`. Under skip-till-next-match it also decides which V is next.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from sqlglot import exp
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.neighbours import at_most_once, one_run, repeats_only, without_guards
+from trendloom.acel.bridge.neighbours import at_most_once, without_guards
 from trendloom.language import nodes as t
 from trendloom.language.expressions import Reference, column
 from trendloom.plan.conditions import Pair
@@ -25,20 +24,18 @@ if TYPE_CHECKING:
 
 
 def with_groups(asked: Asked) -> Asked:
-    """The same, where agreement is a condition between neighbours if it decides what is next."""
+    """The same, with the agreements that decide what is next."""
     if asked.query.semantics is not t.Semantics.NEXT:
         return asked
-    adjacent, agreements = list(asked.conditions.adjacent), list[Pair]()
     pattern = without_guards(asked.query.pattern)
     assert pattern is not None, "a pattern has events"
-    own = {str(event.variable) for event in positive_events(pattern)}
-    for key in asked.query.group_by:
-        if key.variable in own - at_most_once(pattern):
-            one = one_run(pattern, key.variable) and repeats_only(pattern, key.variable)
-            pair = agreement(key.variable, key.attribute, key.place)
-            (adjacent if one else agreements).append(pair)
-    conditions = replace(asked.conditions, adjacent=tuple(adjacent))
-    return replace(asked, conditions=conditions, agreements=tuple(agreements))
+    several = {str(event.variable) for event in positive_events(pattern)} - at_most_once(pattern)
+    agreements = (
+        agreement(key.variable, key.attribute, key.place)
+        for key in asked.query.group_by
+        if key.variable in several
+    )
+    return replace(asked, agreements=tuple(agreements))
 
 
 def agreement(variable: str, attribute: str, place: Place) -> Pair:

@@ -52,11 +52,6 @@ def without_guards(pattern: Pattern) -> Pattern | None:
     return pattern
 
 
-def one_run(pattern: Pattern, variable: str) -> bool:
-    """Whether all events of the variable in a trend are those of one `V+`."""
-    return variable in at_most_once(_unrepeated(pattern, variable))
-
-
 def repeats_only(pattern: Pattern, variable: str) -> bool:
     """Whether the variable follows itself only inside of its own `V+`."""
     positions = Positions.of(_unrepeated(pattern, variable))
@@ -77,39 +72,17 @@ def _unrepeated(pattern: Pattern, variable: str) -> Pattern:
     return pattern
 
 
-def only_neighbours(pattern: Pattern, earlier: str, later: str) -> bool:
-    """Whether nothing can lie between the two, and the second never comes first."""
-    labels, following = _steps(pattern)
-    for start, name in enumerate(labels):
-        if name != earlier:
-            continue
-        for step in following.get(start, ()):
-            if labels[step] != later and _reaches(step, later, following, labels):
-                return False
-    return never_before(pattern, later, earlier)
-
-
-def never_before(pattern: Pattern, one: str, other: str) -> bool:
-    """Whether no event of the first comes before one of the second."""
-    labels, following = _steps(pattern)
-    starts = [p for p, name in enumerate(labels) if name == one]
-    return not any(_reaches(start, other, following, labels) for start in starts)
-
-
-def _steps(pattern: Pattern) -> tuple[list[str], dict[int, set[int]]]:
+def follows_directly(pattern: Pattern, earlier: str, later: str) -> bool:
+    """Whether an event of the second that has one of the first before it has one right before."""
     positions = Positions.of(pattern)
-    following: dict[int, set[int]] = {}
-    for p, q in positions.follow:
-        following.setdefault(p, set()).add(q)
-    return positions.labels, following
-
-
-def _reaches(start: int, name: str, following: dict[int, set[int]], labels: list[str]) -> bool:
-    found, pending = {start}, [start]
+    labels = positions.labels
+    reached = {p for p, name in enumerate(labels) if name == earlier}
+    pending = list(reached)
     while pending:
-        for step in following.get(pending.pop(), set()) - found:
-            if labels[step] == name:
-                return True
-            found.add(step)
-            pending.append(step)
-    return False
+        p = pending.pop()
+        fresh = {b for a, b in positions.follow if a == p} - reached
+        reached |= fresh
+        pending.extend(fresh)
+    return not any(
+        labels[b] == later and labels[a] != earlier and a in reached for a, b in positions.follow
+    )

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.pairs import shape_of
+from trendloom.acel.bridge.pairs import ask_neighbours, in_its_run
 from trendloom.language import nodes as t
 
 if TYPE_CHECKING:
@@ -78,19 +77,14 @@ class Patterns:
                 made = n.Or(self._joined(inner, made), inner)
             made = reduce(self._joined, [*[inner] * (low - 1), made])
         if isinstance(pattern.body, t.Event):
-            made = self._ordered(made, inner, str(pattern.body.variable), low)
+            made = self._ordered(made, str(pattern.body.variable))
         return made, empty or pattern.low == 0
 
-    def _ordered(self, made: n.Formula, once: n.Formula, variable: str, low: int) -> n.Formula:
+    def _ordered(self, made: n.Formula, variable: str) -> n.Formula:
         """Conditions between neighbours of one variable, which the pattern only repeats."""
         for pair in self.asked.conditions.adjacent:
-            if pair.earlier != variable or pair.later != variable:
-                continue
-            shape, attribute = shape_of(pair)
-            made = n.Filter(made, variable, on.BagCondition(shape, attribute))
-            if shape == "same" and low == 1:
-                # One event alone is compared with nothing, even if it lacks the attribute.
-                made = n.Or(made, once)
+            if pair.earlier == variable and in_its_run(self.asked.query.pattern, pair):
+                made = ask_neighbours(self.asked, made, pair)
         return made
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from trendloom.acel import nodes as n
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 
 NOT_BEGUN, OVER = -1, -2
 State = tuple[int, ...]
+
+
+MOST_STATES = 60
+"""Of all parts together; beyond, their formulas side by side are shorter."""
+
+
+def fit_together(parts: Sequence[t.Pattern]) -> bool:
+    """Whether one formula of all parts is not too large."""
+    return prod(len(Positions.of(part).labels) + 2 for part in parts) <= MOST_STATES
 
 
 class Shuffle:
