@@ -493,6 +493,15 @@ GUARDED_LINK = (
             "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
             "PROJECT[A, B, C](A ; (B ; C) OR (C ; A OR A ; C) ; B)",
         ),
+        (
+            "PATTERN A WHERE A.day > DATE '2024-01-31'",
+            "PROJECT[A](A FILTER A[day > DATE '2024-01-31'])",
+        ),
+        (
+            "PATTERN A WHERE A.t BETWEEN TIMESTAMP '2024-01-31' AND TIMESTAMP '2024-01-31 12:00'",
+            "PROJECT[A](A FILTER A[t >= DATE '2024-01-31' "
+            "AND t <= TIMESTAMP '2024-01-31 12:00:00'])",
+        ),
     ],
 )
 def test_translations(query: str, formula: str) -> None:
@@ -519,7 +528,10 @@ def test_translations(query: str, formula: str) -> None:
             "PATTERN SEQ(A, B+) WHERE A.x < B.x * B.x",
             "This compares two events of which one may come",
         ),
-        ("PATTERN A WHERE A.day > DATE '2024-01-31'", "The logic has no words for"),
+        ("PATTERN A WHERE A.day > DATE '2024-1-5'", "The logic has no words for 'DATE '2024-1-5''"),
+        ("PATTERN A WHERE A.t > TIMESTAMP '2024-01-31 12:00+01'", "The logic has no words for"),
+        ("PATTERN A WHERE A.day > DATE '2024-01-31' + 1", "A moment cannot be reckoned with"),
+        ("PATTERN A WHERE A.day + 1 > DATE '2024-01-31'", "A number is compared with a moment"),
         ("RETURN COUNT(*) PATTERN A GROUP-BY Q.x", "Unknown variable 'Q' in GROUP-BY"),
     ],
 )

@@ -1,6 +1,7 @@
 """Text to formula and back; precedence; every refusal word for word."""
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,14 @@ A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
                 on.Not(on.Like(on.Call("UPPER", (on.Attribute("w"),)), on.Literally("_%"))),
             ),
         ),
+        (
+            "A FILTER A[date < timestamp '2024-01-31T12:00Z']",
+            n.Filter(
+                A,
+                "A",
+                on.Comparison("<", on.Attribute("date"), on.Literally(datetime(2024, 1, 31, 12))),
+            ),
+        ),
         ("A FILTER A[increasing(x)]", n.Filter(A, "A", on.BagCondition("increasing", "x"))),
         (
             "A FILTER A[x + 1 * 2 >= -3 /* why */]",
@@ -95,6 +104,8 @@ def test_what_is_printed_parses_back(formula: Formula) -> None:
         "A FILTER A[w NOT LIKE 'a%' AND NOT (LOWER(w) LIKE '_' OR abs = 1)]",
         "A FILTER A[ROUND(ABS(x - 1) % 2, -1) = COALESCE(x, -x, 2)]",
         'A AS "like" FILTER "like"[x % (x % 2) * 3 < 1]',
+        "A FILTER A[d > DATE '0001-01-01' AND d != TIMESTAMP '2024-01-31 00:00:00.000001']",
+        "A FILTER A[COALESCE(date, DATE '2024-02-29') = TIMESTAMP '9999-12-31 23:59:59']",
     ],
 )
 def test_canonical_text_stays_as_it_is(text: str) -> None:
@@ -179,6 +190,45 @@ REFUSED = [
     ("A FILTER A[ABS(x, 1) = 1]", "ABS cannot be applied to this (line 1, column 12)\n"),
     ("A FILTER A[ROUND(x, x) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
     ("A FILTER A[ROUND(x, 0.5) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
+    (
+        "A FILTER A[d > DATE '2024-02-31']",
+        "'2024-02-31' is not a date (line 1, column 16)\n"
+        "  A FILTER A[d > DATE '2024-02-31']\n                 ^^^^^^^^^^^^^^^^^\n"
+        "Write DATE '2024-01-31', or TIMESTAMP '2024-01-31 12:00:00' in UTC, with up to six "
+        "decimals.",
+    ),
+    *(
+        (
+            f"A FILTER A[d > {word} '{text}']",
+            f"'{text}' is not a {word.lower()} (line 1, column 16)\n",
+        )
+        for word, text in (
+            ("DATE", ""),
+            ("DATE", "20240131"),
+            ("DATE", "2024-1-5"),
+            ("DATE", "2024-01-31 12:00:00"),
+            ("TIMESTAMP", "2024-01-31 12"),
+            ("TIMESTAMP", "2024-01-31 25:00"),
+            ("TIMESTAMP", "2024-01-31 12:00:00+01:00"),
+            ("TIMESTAMP", "2024-01-31 12:00:00.1234567"),
+        )
+    ),
+    ("A FILTER A[DATE = 1 OR x > DATE]", "No event of 'A' has an attribute 'DATE' (line 1"),
+    ("A FILTER A[d > 1]", "A moment is compared with a number (line 1, column 12)\n"),
+    ("A FILTER A[d + 1 IS NULL]", "A moment cannot be reckoned with (line 1, column 12)\n"),
+    ("A FILTER A[-d IS NULL]", "A moment cannot be reckoned with (line 1, column 13)\n"),
+    ("A FILTER A[d LIKE '2024%']", "A moment is not like a text (line 1, column 12)\n"),
+    *(
+        (f"A FILTER A[{f}(d) IS NULL]", f"{f} cannot be applied to a moment (line 1, column 12)\n")
+        for f in ("ABS", "ROUND", "UPPER", "LOWER")
+    ),
+    *(
+        (
+            f"AGG[Y(b = {f}(A.d))](A)",
+            f"{f} cannot be applied to 'A.d', a moment (line 1, column 7)\n",
+        )
+        for f in ("SUM", "PROD", "AVG", "RANGE")
+    ),
     ("A FILTER A[x LIKE]", "']' cannot stand here (line 1, column 18)\n"),
     ("A FILTER A[y > 1]", "No event of 'A' has an attribute 'y' (line 1, column 12)\n"),
     ("B FILTER B[same(w)]", "No event of 'B' has an attribute 'w' (line 1, column 12)\n"),
@@ -213,6 +263,13 @@ def test_a_formula_made_in_python_is_refused_without_a_place() -> None:
 def test_it_refuses_literals_that_no_text_spells(value: float) -> None:
     with pytest.raises(TrendloomError, match="is not a literal"):
         on.Literally(value)
+
+
+def test_moments_that_are_equal_are_one_literal() -> None:
+    ways = [date(2024, 1, 31), datetime(2024, 1, 31), datetime(2024, 1, 31, tzinfo=UTC)]
+    ways += [datetime(2024, 1, 31, 1, tzinfo=timezone(timedelta(hours=1)))]
+    assert len({on.Literally(value) for value in ways}) == 1
+    assert on.Literally(datetime(2024, 1, 31, fold=1)) == on.Literally(ways[0])
 
 
 @pytest.mark.parametrize(

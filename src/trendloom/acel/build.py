@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lark import Token, Transformer, v_args
 
 from trendloom.acel import conditions, nodes
+from trendloom.acel.moments import from_text
 from trendloom.acel.words import unquote
 from trendloom.errors import Place, QuerySyntaxError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lark.tree import Meta
 
 
@@ -145,6 +148,8 @@ class Builder(Transformer[Token, Any]):
                 return conditions.Literally(token.type == "TRUE", place)
             case "NULL":
                 return conditions.Literally(None, place)
+            case "TYPED":
+                return conditions.Literally(self._moment(token.upper(), children[1], place), place)
         value = int(token) if token.isdecimal() and len(token) < 4000 else float(token)
         if value == float("inf"):
             raise QuerySyntaxError(
@@ -154,3 +159,15 @@ class Builder(Transformer[Token, Any]):
                 remedy="Write a smaller one.",
             )
         return conditions.Literally(value, place)
+
+    def _moment(self, word: str, string: Token, place: Place) -> datetime:
+        try:
+            return from_text(word, string[1:-1])
+        except ValueError:
+            raise QuerySyntaxError(
+                f"{string} is not a {word.lower()}",
+                text=self._text,
+                place=place,
+                remedy="Write DATE '2024-01-31', or TIMESTAMP '2024-01-31 12:00:00' in UTC, with "
+                "up to six decimals.",
+            ) from None

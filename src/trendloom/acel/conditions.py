@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Literal
 
 from trendloom.acel.events import Value, kind_of
 from trendloom.acel.functions import called, like, remainder
+from trendloom.acel.moments import as_held
 from trendloom.errors import NumberError, Place, TrendloomError
 from trendloom.language.nodes import NOWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import date
 
     from trendloom.acel.events import Event
 
@@ -44,12 +46,13 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Literally:
-    """`100`, `'GOOG'`, `TRUE`, `NULL`."""
+    """`100`, `'GOOG'`, `DATE '2024-01-31'`, `TRUE`, `NULL`."""
 
-    value: bool | int | float | str | None
+    value: bool | int | float | str | date | None
     place: Place = somewhere()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", as_held(self.value))
         number = isinstance(self.value, int | float)
         if number and (repr(self.value).startswith("-") or not math.isfinite(self.value)):  # type: ignore[arg-type]
             raise TrendloomError(

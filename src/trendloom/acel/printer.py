@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from trendloom.acel import conditions as on
 from trendloom.acel.depth import bounded
+from trendloom.acel.moments import to_words
 from trendloom.acel.nodes import (
     Aggregation,
     And,
@@ -116,6 +119,9 @@ def _term(term: on.Term, least: int = 1) -> str:
             return str(truth).upper()
         case on.Literally(str() as word):
             return "'" + word.replace("'", "''") + "'"
+        case on.Literally(datetime() as moment):
+            word, text = to_words(moment)
+            return f"{word} '{text}'"
         case on.Literally(value):
             return repr(value)
         case on.Call(function, terms):

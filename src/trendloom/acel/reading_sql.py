@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from trendloom.acel import conditions as on
+from trendloom.acel.moments import from_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     Named = Callable[[exp.Column], str]
 
@@ -87,6 +89,8 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
         case exp.Literal():
             text = str(tree.this)
             return on.Literally(int(text) if text.isdecimal() else float(text))
+        case exp.Cast():
+            return on.Literally(_moment(tree))
         case exp.Neg():
             return on.Negative(term_from(tree.this, named))
     if type(tree) in _CALL:
@@ -99,3 +103,12 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
             _RECKON[type(tree)], term_from(tree.this, named), term_from(tree.expression, named)
         )
     raise NotSaid(tree.sql())
+
+
+def _moment(tree: exp.Cast) -> datetime:
+    word = "DATE" if tree.is_type(exp.DataType.Type.DATE) else "TIMESTAMP"
+    try:
+        return from_text(word, str(tree.this.this))
+    except ValueError:
+        # DuckDB reads more, such as zones.
+        raise NotSaid(f"{word} {tree.this.sql()}") from None

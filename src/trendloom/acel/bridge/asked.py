@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
+from trendloom.acel.check import check
 from trendloom.acel.reading_sql import NotSaid, condition_from
 from trendloom.errors import LimitError, QueryMeaningError
 from trendloom.language import nodes as t
@@ -187,13 +188,17 @@ class Asked:
         self, tree: exp.Expr, named: Callable[[exp.Column], str] | None = None
     ) -> on.Condition:
         try:
-            return condition_from(tree, named or (lambda column: column.name))
+            made = condition_from(tree, named or (lambda column: column.name))
         except NotSaid as error:
             self.refuse(
                 f"The logic has no words for '{error}'",
                 t.NOWHERE,
-                "Values are numbers, texts and truth values: not dates, nor conditions.",
+                "Values are numbers, texts, truth values, and dates and timestamps in ISO spelling "
+                "without a zone: not conditions.",
             )
+        # SQL reckons with dates, the logic does not.
+        check(n.Filter(n.OneEvent("X"), "X", made))
+        return made
 
     def no_words(self, pair: Pair) -> NoReturn:
         self.refuse(
