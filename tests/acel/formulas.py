@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -9,26 +10,33 @@ from hypothesis import strategies as st
 from trendloom.acel import check, stream
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
-from trendloom.acel.events import NUMBER, TEXT
+from trendloom.acel.events import MOMENT, NUMBER, TEXT
 
 if TYPE_CHECKING:
     from trendloom.acel import Formula, Stream
 
-SCHEMA = {"A": {"x": NUMBER, "w": TEXT}, "B": {"x": NUMBER}, "C": {"x": NUMBER, "w": TEXT}}
+MANY = {"x": NUMBER, "w": TEXT, "d": MOMENT}
+SCHEMA = {"A": MANY, "B": {"x": NUMBER}, "C": MANY}
 TYPES = sorted(SCHEMA)
 VARIABLES = ["A", "B", "X", "Y"]
 PAIRS = ["or", "and", ";", ";;", ":"]
 KINDS = ["as", "filter", "pair filter", *PAIRS, "+", ":+", "project", "attributes", "agg", "agg"]
 
 numbers = st.one_of(st.none(), st.integers(0, 3), st.sampled_from([0.1, 0.2, 0.3, 2.5]))
+DAYS = [date(2024, 1, 31), date(2024, 2, 1), datetime(2024, 1, 31, 12)]
+# The first day again, and an instant before it.
+ZONED = [datetime(2024, 1, 31, 1, tzinfo=timezone(timedelta(hours=1)))]
+ZONED += [datetime(2024, 1, 30, 23, 59, 59, 999999, UTC)]
+moments = st.sampled_from([None, *DAYS, *ZONED])
 rows = st.builds(
-    lambda word, x, w: {
+    lambda word, x, w, d: {
         "type": word,
-        **{k: v for k, v in (("x", x), ("w", w)) if k in SCHEMA[word]},
+        **{k: v for k, v in (("x", x), ("w", w), ("d", d)) if k in SCHEMA[word]},
     },
     st.sampled_from(TYPES),
     numbers,
     st.sampled_from([None, "a", "b"]),
+    moments,
 )
 streams: st.SearchStrategy[Stream] = (
     st.integers(0, 6)
@@ -57,7 +65,8 @@ def _pair_condition(
     kind = bound[left][name]
     one: on.Term = on.Attribute(name, variable=left, last=last)
     alike = sorted(other for other in bound[right] if bound[right][other] == kind)
-    other: on.Term = on.Literally(1 if kind == {NUMBER} else "a")
+    literal = {NUMBER: 1, TEXT: "a", MOMENT: DAYS[0]}[next(iter(kind))]
+    other: on.Term = on.Literally(literal)
     if alike:
         other = on.Attribute(draw(st.sampled_from(alike)), variable=right)
     if kind == {NUMBER} and draw(st.booleans()):
@@ -83,6 +92,10 @@ def _condition(draw: st.DrawFn, attributes: dict[str, frozenset[str]]) -> object
             term = on.Arithmetic(draw(st.sampled_from("+-*/%")), term, on.Literally(2))
         if draw(st.booleans()):
             term = draw(st.sampled_from(NUMBERS))(on.Arithmetic("-", term, on.Literally(1.5)))
+    elif attributes[name] == {MOMENT}:
+        value = draw(st.sampled_from(DAYS))
+        if draw(st.booleans()):
+            term = on.Call("COALESCE", (term, on.Literally(draw(moments))))
     else:
         value = draw(st.sampled_from(["a", "b", "A"]))
         if draw(st.booleans()):
@@ -148,11 +161,12 @@ def formulas(draw: st.DrawFn, depth: int = 5) -> Formula:
             kept = draw(st.sets(st.sampled_from(attributes), min_size=1))
             return n.ProjectAttributes(inner, variable, tuple(sorted(kept)))
     source = draw(st.sampled_from(attributes))
-    number = readable[variable][source] == {NUMBER}
+    (kind_read,) = readable[variable][source]
+    number = kind_read == NUMBER
     functions = ["COUNT", "MIN", "MAX"] + ["SUM", "PROD", "AVG", "RANGE"] * number
     function = draw(st.sampled_from(functions))
-    # `n` is always a number and `t` a text, so that formulas around this one can read them.
-    gives = "n" if number or function == "COUNT" else "t"
+    # `n` is always a number, `t` a text and `m` a moment, so that formulas around can read them.
+    gives = "n" if number or function == "COUNT" else {TEXT: "t", MOMENT: "m"}[kind_read]
     assigns = [n.Assign(gives, function, variable, source)]
     if draw(st.booleans()):
         assigns.append(n.Assign("k", "COUNT", variable, source))

@@ -1,5 +1,8 @@
 """The definition, on cases worked out by hand; the design arguments of the paper's §5."""
 
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pandas as pd
 import pytest
 
 from trendloom.acel import (
@@ -8,13 +11,17 @@ from trendloom.acel import (
     Event,
     Stream,
     aggregates,
+    compile_formula,
     denote,
+    evaluate,
     register,
     stream,
 )
-from trendloom.acel.events import NUMBER, Value
+from trendloom.acel.events import MOMENT, NUMBER, Value
 from trendloom.acel.functions import called, like, remainder
 from trendloom.errors import InputError, NumberError, TrendloomError
+
+WEST, EAST = (timezone(timedelta(hours=hours)) for hours in (-1, 1))
 
 
 def letters(text: str) -> Stream:
@@ -188,6 +195,9 @@ def test_an_aggregate_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ([{"x": 1}], "The event at position 0 has no type"),
         ([{"type": "A", "x": float("nan")}], "'x' at position 0 is nan"),
         ([{"type": "A", "x": [1]}], "'x' at position 0 is a list"),
+        ([{"type": "A", "x": pd.NaT}], "'x' at position 0 is NaT"),
+        ([{"type": "A", "x": datetime.max.replace(tzinfo=WEST)}], "outside of the years 1 to 9999"),
+        ([{"type": "A", "x": date.min}, {"type": "A", "x": 1}], "'x' of 'A' is a moment, but 1"),
         ([{"type": "A", "x": 1}, {"type": "A", "x": "q"}], "'x' of 'A' is a number, but 'q'"),
     ],
 )
@@ -210,6 +220,41 @@ def test_numbers_beyond_a_double_are_refused() -> None:
         denote("AGG[Y(s = SUM(A.x))](A ; A)", over)
     with pytest.raises(NumberError, match="beyond the largest double"):
         denote("A FILTER A[x * 10 > 1]", over)
+
+
+def test_moments_are_compared_in_utc() -> None:
+    midnight = [date(2024, 1, 31), datetime(2024, 1, 31), datetime(2024, 1, 31, 1, tzinfo=EAST)]
+    over = stream([{"type": "A", "d": d} for d in (*midnight, datetime(2024, 1, 31, tzinfo=WEST))])
+    assert len(denote("(A ; A) FILTER A[same(d)]", over)) == 3
+    assert len(denote("(A : A) FILTER A[increasing(d)]", over)) == 1
+    assert len(denote("A FILTER A[d > DATE '2024-01-31']", over)) == 1
+    assert len(denote("A FILTER A[d > TIMESTAMP '2024-01-31 00:59:59.999999']", over)) == 1
+    (made,) = denote("PROJECT[Y](AGG[Y(m = MIN(A.d), n = MAX(A.d))](A : A : A : A))", over)
+    assert made["Y"][0].get("m") == datetime(2024, 1, 31)
+    assert made["Y"][0].get("n") == datetime(2024, 1, 31, 1)
+
+
+def test_moments_that_are_equal_make_one_event() -> None:
+    ways = [date(2024, 1, 31), datetime(2024, 1, 31), datetime(2024, 1, 31, tzinfo=UTC)]
+    bags = [ComplexEvent.of(0, 0, [("X", Event.of(0, {"d": way}))]) for way in ways]
+    assert len(set(bags)) == 1
+    # What is mixed in a bag has an order, too.
+    mixed = [Event.of(0, {"d": value}) for value in (*ways, 1, "a", True, date(2024, 1, 30))]
+    assert min(mixed[:3] + mixed[-1:], key=Event.key) == mixed[-1]
+    assert len(set(map(Event.key, mixed))) == 5
+    assert len(sorted(mixed, key=Event.key)) == 7
+
+
+def test_an_aggregate_of_ones_own_may_give_any_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aggregates, "_known", dict(aggregates._known))
+    day = Aggregate(
+        "DAY", date.min, max, lambda d: d.date(), takes=(MOMENT,), gives=MOMENT,  # type: ignore[union-attr]
+    )  # fmt: skip
+    register(day)
+    over = stream([{"type": "A", "d": datetime(2024, 1, 31, hour)} for hour in (11, 12)])
+    formula = "AGG[Y(day = DAY(A.d))](A) FILTER Y[day = DATE '2024-01-31']"
+    assert len(denote(formula, over)) == 2
+    assert evaluate(compile_formula(formula, over.schema), over) == denote(formula, over)
 
 
 def test_truth_and_one_are_different() -> None:

@@ -511,6 +511,15 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             "RETURN COUNT(*) PATTERN SEQ(A, B) AND C",
             "PROJECT[A, B, C](A ; (B ; C) OR (C ; A OR A ; C) ; B)",
         ),
+        (
+            "PATTERN A WHERE A.day + 1 > DATE '2024-1-31' AND A.day - A.first = 1",
+            "PROJECT[A](A FILTER A[day + 1 > DATE '2024-01-31'] FILTER A[day - first = 1])",
+        ),
+        (
+            "PATTERN A WHERE A.t BETWEEN TIMESTAMP '2024-01-31' AND TIMESTAMP '2024-01-31 12:00'",
+            "PROJECT[A](A FILTER A[t >= DATE '2024-01-31' "
+            "AND t <= TIMESTAMP '2024-01-31 12:00:00'])",
+        ),
     ],
 )
 def test_translations(query: str, formula: str) -> None:
@@ -531,7 +540,7 @@ def test_translations(query: str, formula: str) -> None:
         ("PATTERN A AND B", "The results of AND are pairs of trends, which are only counted"),
         ("PATTERN SEQ(A+, B+) WHERE A.x < B.x", "Neither 'A' nor 'B' occurs exactly once"),
         ("PATTERN A WHERE ABS(A.x > 1) = 1", "The logic has no words for"),
-        ("PATTERN A WHERE A.day > DATE '2024-01-31'", "The logic has no words for"),
+        ("PATTERN A WHERE A.day * 2 > DATE '2024-01-31'", "A number is compared with a moment"),
         ("RETURN COUNT(*) PATTERN A GROUP-BY Q.x", "Unknown variable 'Q' in GROUP-BY"),
     ],
 )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import trendloom as tl
-from acel.formulas import SCHEMA, formulas, numbers
+from acel.formulas import MANY, SCHEMA, formulas, moments, numbers
 from against_oracle import examples
-from trendloom.acel import Formula, denote, parse, stream, to_text
+from trendloom.acel import Formula, denote, parse, reading_columns, stream, to_text
 from trendloom.acel.check import check
-from trendloom.acel.events import NUMBER, TEXT, TYPE, Event
+from trendloom.acel.events import MOMENT, TYPE, Event
 from trendloom.acel.marking import Marking
 from trendloom.acel.matching import Matching
+from trendloom.acel.moments import as_held
 from trendloom.acel.plan import MatchPlan, match_plan
 from trendloom.acel.windows import Span
 from trendloom.errors import InputError, NumberError, QueryMeaningError, TrendloomError
@@ -25,8 +28,8 @@ from trendloom.errors import InputError, NumberError, QueryMeaningError, Trendlo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KINDS = {"x": NUMBER, "w": TEXT}
-TYPES = {"x": pa.float64(), "w": pa.string()}
+KINDS = MANY
+TYPES = {"x": pa.float64(), "w": pa.string(), "d": pa.timestamp("us")}
 Row = dict[str, Any]
 
 rows = st.lists(
@@ -35,6 +38,7 @@ rows = st.lists(
             "type": st.sampled_from(sorted(SCHEMA)),
             "x": numbers,
             "w": st.sampled_from([None, "a", "b"]),
+            "d": moments,
             "key": st.integers(0, 1),
             "wait": st.integers(0, 3),
         }
@@ -47,9 +51,12 @@ spans = st.sampled_from(
 
 
 def timed(drawn: list[Row]) -> list[Row]:
-    """The rows with times that never go back."""
+    """The rows with times that never go back, and moments of one type."""
     times = np.cumsum([row["wait"] for row in drawn]).tolist()
-    return [{**row, "time": time} for row, time in zip(drawn, times, strict=True)]
+    return [
+        {**row, "d": as_held(row["d"]), "time": time}
+        for row, time in zip(drawn, times, strict=True)
+    ]
 
 
 def planned(formula: Formula, *, counted: bool = False) -> MatchPlan:
@@ -168,6 +175,7 @@ COLUMNS = pa.schema(
         ("type", pa.string()),
         ("x", pa.float64()),
         ("w", pa.string()),
+        ("d", pa.timestamp("us")),
         ("key", pa.int64()),
         ("time", pa.int64()),
     ]
@@ -306,6 +314,7 @@ def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, s
         ("AGG[A(s = SUM(A.x))](A)", False),
         ("AGG[Y(s = SUM(A.x))](A FILTER A[same(x)])", True),
         ("AGG[Y(s = SUM(A.x))](A FILTER A[same(w)])", False),
+        ("AGG[Y(s = MIN(A.d))](A FILTER A[same(d)])", True),
     ],
 )
 def test_which_aggregates_are_taken_of_results(formula: str, compiled: bool) -> None:
@@ -343,6 +352,7 @@ ORDERED = [
     "A+ FILTER A[increasing(x)] AND A:+",
     "PROJECT[B](A+ FILTER A[increasing(x)] : B)",
     "((A OR C)+ AS X FILTER X[increasing(x)] ; B) FILTER X[x < 3]",
+    "A:+ FILTER A[decreasing(d)] ; (A OR C)+ AS Y FILTER Y[same(d)]",
 ]
 
 
@@ -371,6 +381,7 @@ def test_runs_that_compare_neighbours(
         *((text, True) for text in ORDERED[:7]),
         ("PROJECT[B](A+ FILTER A[increasing(x)] ; B)", False),  # any earlier A may be the last
         ("A+ FILTER A[increasing(w)]", False),
+        ("A+ FILTER A[increasing(d)]", True),
         # Too many classes of events.
         (" ; ".join(f"A FILTER A[x > {k}]+ FILTER A[increasing(x)]" for k in range(13)), False),
         ("AGG[Y(s = SUM(A.x))](A)+ FILTER Y[increasing(s)]", False),
@@ -379,3 +390,156 @@ def test_runs_that_compare_neighbours(
 def test_which_registers_a_kernel_holds(formula: str, compiled: bool) -> None:
     plan = planned(parse(formula))
     assert (plan.ordered is not None) == compiled
+
+
+MOMENTS = [
+    datetime(2024, 1, 30, 23), datetime(2024, 1, 31), None, datetime(2024, 1, 31, 12),
+    datetime(2024, 2, 1), datetime(2024, 1, 31),
+]  # fmt: skip
+OF_MOMENTS = [
+    # Marks, an order, and aggregates of results are compiled.
+    "A FILTER A[d > DATE '2024-01-31']",
+    "A FILTER A[d <= TIMESTAMP '2024-01-31 11:59:59.999999' OR d IS NULL]",
+    "A FILTER A[COALESCE(d, DATE '2024-02-01') = TIMESTAMP '2024-02-01 00:00:00']",
+    "A:+ FILTER A[increasing(d)]",
+    "A+ FILTER A[same(d)]",
+    "AGG[Y(l = MIN(A.d), m = MAX(A.d), n = COUNT(A.d))](A ; A) FILTER Y[l < DATE '2024-02-01']",
+    # Registers.
+    "PROJECT[Y](AGG[Y(l = MIN(A.d), m = MAX(A.d))](A+))",
+    "PROJECT[A](AGG[Y(l = MIN(A.d))](A+) FILTER Y[COALESCE(l, DATE '2024-02-01') > "
+    "DATE '2024-01-31'])",
+    "PROJECT[A(d)](A+) FILTER A[d < DATE '2024-02-01']",
+    "PROJECT[A]((AGG[X(h = MAX(A.d))](A : A))+ FILTER X[decreasing(h)])",
+]
+UNITS = ("s", "ms", "us", "ns")
+
+
+def told(bag: list[Any]) -> list[tuple[object, ...]]:
+    """Events of a result's variable: rows, or rows and what is known."""
+    events = [(one,) if isinstance(one, int) else _known(dict(one)) for one in bag]
+    return sorted(events, key=repr)
+
+
+def _known(one: Row) -> tuple[object, ...]:
+    return (one.pop("row"), *Event.of(0, one).attributes)
+
+
+@pytest.mark.parametrize("formula", OF_MOMENTS)
+@pytest.mark.parametrize(
+    "kind",
+    [pa.date32(), pa.date64(), *(pa.timestamp(u, z) for u in UNITS for z in (None, "Asia/Tokyo"))],
+    ids=str,
+)
+def test_columns_of_moments(kind: pa.DataType, formula: str) -> None:
+    values = pa.array(MOMENTS, pa.timestamp("us")).cast(kind, safe=False)
+    table = pa.table({"type": ["A"] * 6, "time": range(6), "d": values})
+    made = tl.matches(formula, table, time="time").to_arrow()
+    over = stream([{"type": "A", "d": value} for value in values.to_pylist()], {"A": {"d": MOMENT}})
+    expected = []
+    for one in denote(formula, over):
+        bags = []
+        for field in list(made.schema)[4:]:
+            rows = field.type == pa.list_(pa.int64())
+            bags.append(
+                told(
+                    [
+                        e.time if rows else {"row": e.time, **dict(e.attributes)}
+                        for e in one[field.name]
+                    ]
+                )
+            )
+        expected.append((one.start, one.end, bags))
+    got = [
+        (row["start"], row["end"], [told(bag) for bag in list(row.values())[4:]])
+        for row in made.to_pylist()
+    ]
+    assert sorted(got, key=repr) == sorted(expected, key=repr)
+    assert got
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (pa.date32(), pa.date32()),
+        (pa.date64(), pa.date32()),
+        *((pa.timestamp(unit), pa.timestamp(unit)) for unit in UNITS),
+        *((pa.timestamp(unit, "Asia/Tokyo"), pa.timestamp("us", "UTC")) for unit in UNITS[:3]),
+        (pa.timestamp("ns", "Asia/Tokyo"), pa.timestamp("ns", "UTC")),
+    ],
+    ids=str,
+)
+def test_results_show_moments_in_the_type_of_their_column(
+    kind: pa.DataType, shown: pa.DataType
+) -> None:
+    table = pa.table({"type": ["A"], "time": [0], "d": pa.array([MOMENTS[1]], kind)})
+    for formula in ("PROJECT[A(d)](A)", "PROJECT[A](AGG[A(d = MAX(X.d))](A AS X))"):
+        schema = tl.matches(formula, table, time="time").to_arrow().schema
+        assert schema.field("A").type.value_type.field("d").type == shown
+
+
+def nanoseconds() -> pa.Table:
+    values = pa.array([1_706_702_400_000_000_001, 1_706_702_400_000_000_000], pa.timestamp("ns"))
+    return pa.table({"type": ["A", "A"], "time": [0, 1], "d": values})
+
+
+def test_nanoseconds_are_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, later = nanoseconds(), "> TIMESTAMP '2024-01-31 12:00:00'"
+    shown = f"PROJECT[Y](AGG[Y(m = MAX(A.d))](A+) FILTER Y[m {later}])"
+    for formula, rows in ((f"A FILTER A[d {later}]", 1), ("(A ; A) FILTER A[decreasing(d)]", 1)):
+        assert len(tl.matches(formula, table, time="time").rows()) == rows
+    found = tl.matches(shown, table, time="time").to_arrow()["Y"]
+    ticks = pc.struct_field(pc.list_flatten(found), "m").cast(pa.int64())
+    assert ticks.unique().to_pylist() == [1_706_702_400_000_000_001]
+    monkeypatch.setattr(reading_columns, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match="'d' has nanoseconds, which need pandas"):
+        tl.matches(shown, table, time="time").rows()
+    assert tl.matches(shown, table.slice(1), time="time").rows() == []
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("s"), pa.timestamp("us", "UTC")])
+def test_moments_that_python_does_not_hold(kind: pa.DataType) -> None:
+    far = 3_000_000 if kind == pa.date32() else 2**60 if kind.unit == "us" else 2**42
+    values = pa.array([far, 0], pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    table = pa.table({"type": ["A", "A"], "time": [0, 1], "d": values})
+    assert len(tl.matches("(A ; A) FILTER A[decreasing(d)]", table, time="time").rows()) == 1
+    for formula in ("AGG[Y(m = MAX(A.d))](A)", "PROJECT[Y](AGG[Y(m = MAX(A.d))](A+))"):
+        with pytest.raises(InputError, match="'d' is outside of the years 1 to 9999"):
+            tl.matches(formula, table, time="time").rows()
+
+
+DATED = [
+    ("A FILTER A[d - DATE '2024-01-31' = 1]", 1),
+    ("A FILTER A[d + 1 > DATE '2024-02-01' AND 1 + d < DATE '2024-02-03']", 1),
+    ("(A AS X ; A AS Y) FILTER X, Y[Y.d - X.d = 1]", 2),
+    ("(A AS X ; A AS Y) FILTER X, Y[Y.d - 2 = X.d]", 1),
+    ("A:+ FILTER LAST(A), A[LAST(A).d + 1 = A.d]", 6),
+]
+
+
+@pytest.mark.parametrize(("formula", "count"), DATED)
+def test_days_between_dates(formula: str, count: int) -> None:
+    """On columns, by the host, and on what runs hold, in Python."""
+    days = [datetime(2024, 1, 31), datetime(2024, 2, 1), datetime(2024, 2, 2)]
+    rows = [{"type": "A", "d": day.date()} for day in days]
+    assert len(denote(formula, stream(rows))) == count
+    table = pa.table({"type": ["A"] * 3, "time": [0, 1, 2], "d": pa.array(days, pa.date32())})
+    assert len(tl.matches(formula, table, time="time").rows()) == count
+
+
+@pytest.mark.parametrize("formula", [formula for formula, _ in DATED])
+def test_days_are_not_counted_between_timestamps(formula: str) -> None:
+    """DuckDB has no such operator, and Python's answer would be another one."""
+    rows = [{"type": "A", "d": datetime(2024, 1, day, 12)} for day in (30, 31)]
+    with pytest.raises(TrendloomError):
+        denote(formula, stream(rows))
+    table = pa.table({"type": ["A", "A"], "time": [0, 1], "d": [row["d"] for row in rows]})
+    with pytest.raises(TrendloomError):
+        tl.matches(formula, table, time="time").rows()
+
+
+def test_days_that_are_no_dates() -> None:
+    over = stream([{"type": "A", "d": datetime(9999, 12, 31), "x": 1.5}])
+    with pytest.raises(NumberError, match="outside of the years 1 to 9999"):
+        denote("A FILTER A[d + 1 IS NULL]", over)
+    with pytest.raises(InputError, match=r"1.5 days are no date"):
+        denote("A FILTER A[d - x IS NULL]", over)

@@ -1,6 +1,7 @@
 """Text to formula and back; precedence; every refusal word for word."""
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from trendloom.errors import (
     QuerySyntaxError,
     TrendloomError,
 )
+from trendloom.language.moments import SPELLED
 
 A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
 
@@ -43,11 +45,42 @@ A, B, C = n.OneEvent("A"), n.OneEvent("B"), n.OneEvent("C")
             n.Aggregation(A, "Y", (n.Assign("b", "SUM", "A", "x"), n.Assign("c", "MAX", "A", "x"))),
         ),
         (
+            "(A ; B) filter A, B[A.x < B.x]",
+            n.PairFilter(
+                n.Sequence(A, B),
+                "A",
+                "B",
+                on.Comparison(
+                    "<", on.Attribute("x", variable="A"), on.Attribute("x", variable="B")
+                ),
+            ),
+        ),
+        (
+            "A+ FILTER last ( A ), A[LAST(A).x = A.x]",
+            n.PairFilter(
+                n.Iteration(A),
+                "A",
+                "A",
+                on.Comparison(
+                    "=", on.Attribute("x", variable="A", last=True), on.Attribute("x", variable="A")
+                ),
+                last=True,
+            ),
+        ),
+        (
             "A FILTER A[upper(w) not like '_%']",
             n.Filter(
                 A,
                 "A",
                 on.Not(on.Like(on.Call("UPPER", (on.Attribute("w"),)), on.Literally("_%"))),
+            ),
+        ),
+        (
+            "A FILTER A[date < timestamp '2024-01-31T12:00Z']",
+            n.Filter(
+                A,
+                "A",
+                on.Comparison("<", on.Attribute("date"), on.Literally(datetime(2024, 1, 31, 12))),
             ),
         ),
         ("A FILTER A[increasing(x)]", n.Filter(A, "A", on.BagCondition("increasing", "x"))),
@@ -95,6 +128,12 @@ def test_what_is_printed_parses_back(formula: Formula) -> None:
         "A FILTER A[w NOT LIKE 'a%' AND NOT (LOWER(w) LIKE '_' OR abs = 1)]",
         "A FILTER A[ROUND(ABS(x - 1) % 2, -1) = COALESCE(x, -x, 2)]",
         'A AS "like" FILTER "like"[x % (x % 2) * 3 < 1]',
+        "A FILTER A[d > DATE '0001-01-01' AND d != TIMESTAMP '2024-01-31 00:00:00.000001']",
+        '(A AS last ; B) FILTER last, B[last.x + B."two words" > 1 AND B.last IS NULL]',
+        "(A ; B) FILTER LAST(A), B[LAST(A).last = B.x] FILTER A[last = 1]",
+        'A AS "x.y" AS x FILTER LAST("x.y"), x[LAST("x.y").a = x."y.a"]',
+        "PROJECT[last(x)](A AS last)",
+        "A FILTER A[COALESCE(date, DATE '2024-02-29') = TIMESTAMP '9999-12-31 23:59:59']",
     ],
 )
 def test_canonical_text_stays_as_it_is(text: str) -> None:
@@ -179,6 +218,77 @@ REFUSED = [
     ("A FILTER A[ABS(x, 1) = 1]", "ABS cannot be applied to this (line 1, column 12)\n"),
     ("A FILTER A[ROUND(x, x) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
     ("A FILTER A[ROUND(x, 0.5) = 1]", "ROUND cannot be applied to this (line 1, column 12)\n"),
+    (
+        "A FILTER A[d > DATE '2024-02-31']",
+        "'2024-02-31' is not a date (line 1, column 16)\n"
+        "  A FILTER A[d > DATE '2024-02-31']\n                 ^^^^^^^^^^^^^^^^^\n" + SPELLED,
+    ),
+    *(
+        (
+            f"A FILTER A[d > {word} '{text}']",
+            f"'{text}' is not a {word.lower()} (line 1, column 16)\n",
+        )
+        for word, text in (
+            ("DATE", ""),
+            ("DATE", "20240131"),
+            ("DATE", "2024-1-05Z"),
+            ("DATE", "2024-01-31 12:00:00"),
+            ("TIMESTAMP", "2024-01-31 12"),
+            ("TIMESTAMP", "2024-01-31 25:00"),
+            ("TIMESTAMP", "0001-01-01 00:30+01:00"),
+            ("TIMESTAMP", "2024-01-31 12:00:00.1234567"),
+        )
+    ),
+    ("A FILTER A[DATE = 1 OR x > DATE]", "No event of 'A' has an attribute 'DATE' (line 1"),
+    ("A FILTER A[d > 1]", "A moment is compared with a number (line 1, column 12)\n"),
+    ("A FILTER A[d * 2 IS NULL]", "A moment cannot be reckoned with (line 1, column 12)\n"),
+    ("A FILTER A[d + d IS NULL]", "A moment cannot be added to another (line 1, column 16)\n"),
+    ("A FILTER A[1 - d IS NULL]", "A moment cannot be taken from a number (line 1, column 16)\n"),
+    ("A FILTER A[d - d = d]", "A number is compared with a moment (line 1, column 12)\n"),
+    ("A FILTER A[d + w IS NULL]", "A text cannot be reckoned with (line 1, column 16)\n"),
+    ("A FILTER A[-d IS NULL]", "A moment cannot be reckoned with (line 1, column 13)\n"),
+    (
+        "(A ; B) FILTER A, Q[A.x = Q.x]",
+        "Unknown variable 'Q' (line 1, column 16)\n"
+        "  (A ; B) FILTER A, Q[A.x = Q.x]\n                 ^^^^\nKnown: A, B.",
+    ),
+    (
+        "A+ FILTER A, A[A.x = A.x]",
+        "Every event of 'A' is compared with itself (line 1, column 11)\n"
+        "  A+ FILTER A, A[A.x = A.x]\n            ^^^^\n"
+        "Compare it with the one before: LAST(A), A.",
+    ),
+    (
+        "(A ; B) FILTER A, B[x = B.x]",
+        "'x' is no attribute of what is filtered (line 1, column 21)\n"
+        "  (A ; B) FILTER A, B[x = B.x]\n                      ^\nWrite A.x or B.x.",
+    ),
+    (
+        "(A ; B) FILTER LAST(A), B[A.x = B.x]",
+        "'A.x' is no attribute of what is filtered (line 1, column 27)\n"
+        "  (A ; B) FILTER LAST(A), B[A.x = B.x]\n                            ^^^\n"
+        "Write LAST(A).x or B.x.",
+    ),
+    (
+        "A FILTER A[A.x = 1]",
+        "'A.x' is no attribute of what is filtered (line 1, column 12)\n"
+        "  A FILTER A[A.x = 1]\n             ^^^\nWrite x.",
+    ),
+    ("(A ; B) FILTER A, B[A.w = B.x]", "A text is compared with a number (line 1, column 21)\n"),
+    ("(A ; B) FILTER A, B[A.x = B.w]", "No event of 'B' has an attribute 'w' (line 1, column 27)"),
+    ("(A ; B) FILTER A, B[same(x)]", "'(' cannot stand here (line 1, column 25)\n"),
+    ("A FILTER A[d LIKE '2024%']", "A moment is not like a text (line 1, column 12)\n"),
+    *(
+        (f"A FILTER A[{f}(d) IS NULL]", f"{f} cannot be applied to a moment (line 1, column 12)\n")
+        for f in ("ABS", "ROUND", "UPPER", "LOWER")
+    ),
+    *(
+        (
+            f"AGG[Y(b = {f}(A.d))](A)",
+            f"{f} cannot be applied to 'A.d', a moment (line 1, column 7)\n",
+        )
+        for f in ("SUM", "PROD", "AVG", "RANGE")
+    ),
     ("A FILTER A[x LIKE]", "']' cannot stand here (line 1, column 18)\n"),
     ("A FILTER A[y > 1]", "No event of 'A' has an attribute 'y' (line 1, column 12)\n"),
     ("B FILTER B[same(w)]", "No event of 'B' has an attribute 'w' (line 1, column 12)\n"),
@@ -213,6 +323,13 @@ def test_a_formula_made_in_python_is_refused_without_a_place() -> None:
 def test_it_refuses_literals_that_no_text_spells(value: float) -> None:
     with pytest.raises(TrendloomError, match="is not a literal"):
         on.Literally(value)
+
+
+def test_moments_that_are_equal_are_one_literal() -> None:
+    ways = [date(2024, 1, 31), datetime(2024, 1, 31), datetime(2024, 1, 31, tzinfo=UTC)]
+    ways += [datetime(2024, 1, 31, 1, tzinfo=timezone(timedelta(hours=1)))]
+    assert len({on.Literally(value) for value in ways}) == 1
+    assert on.Literally(datetime(2024, 1, 31, fold=1)) == on.Literally(ways[0])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -122,3 +123,14 @@ def test_simultaneous_events_are_refused() -> None:
     assert counted(more[:4], tiebreak="n", partition_by=["k"]) == 2
     found = tl.matches("A ; B", more[:4], time="time", tiebreak="n", partition_by=["k"]).rows()
     assert len(found) == 2
+
+
+def test_moments_are_counted_as_they_are_found() -> None:
+    days = [date(2024, 1, 31), date(2024, 2, 1), None, date(2024, 1, 30), date(2024, 2, 2)]
+    rows = [{"type": "A", "time": time, "d": day} for time, day in enumerate(days)]
+    formula = "A+ FILTER A[increasing(d)] FILTER A[d > DATE '2024-01-30']"
+    found = tl.matches(formula, rows, time="time").rows()
+    (counted,) = tl.aggregate_matches(
+        formula, "COUNT(*) AS n, MAX(A.d) AS d", rows, time="time"
+    ).rows()
+    assert (counted["n"], counted["d"]) == (len(found), date(2024, 2, 2)) == (7, date(2024, 2, 2))

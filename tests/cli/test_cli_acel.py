@@ -85,7 +85,7 @@ def test_explain() -> None:
         "acel", "explain", "AGG[Y(n = COUNT(A.x))](A+) FILTER Y[n > 1]"
     ).stdout  # fmt: skip
     falling = call("acel", "explain", "A+ FILTER A[decreasing(x)]").stdout
-    assert "compiled: runs remember the last x (if these are numbers)" in falling
+    assert "compiled: runs remember the last x (if these are numbers or moments)" in falling
     text = "PROJECT[Y](AGG[Y(n = COUNT(A.x))](A+)) FILTER Y[n > 1]"
     told = json.loads(call("acel", "explain", text, "--json").stdout)
     assert told["variables"] == ["Y"]

@@ -22,6 +22,15 @@ def refusal(text: str) -> str:
 
 SYNTAX = [
     (
+        "PATTERN A WHERE A.day > DATE '2024-02-31'",
+        """\
+'2024-02-31' is not a date (line 1, column 25)
+  PATTERN A WHERE A.day > DATE '2024-02-31'
+                          ^^^^^^^^^^^^^^^^^
+Write DATE '2024-01-31', or TIMESTAMP '2024-01-31 12:00:00' with up to six decimals and, if it is \
+not UTC, an offset such as +01:00.""",
+    ),
+    (
         "RETURN COUNT(*)",
         """\
 The query has no PATTERN (line 1, column 1)

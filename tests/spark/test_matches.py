@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.csv as pcsv
 import pytest
 from typer.testing import CliRunner
@@ -50,6 +52,38 @@ def test_the_same_complex_events(
     local = tl.matches(formula, events, **READING, **options).to_arrow()
     assert found.schema.names == local.schema.names
     assert len(found) > 0
+    assert rows_of(found.to_pylist()) == rows_of(local.to_pylist())
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "A FILTER A[day >= DATE '2024-01-31' AND naive > TIMESTAMP '2024-01-31 00:00:00.000001']",
+        "A FILTER A[zoned = day OR naive < COALESCE(zoned, DATE '2024-02-01')]",
+        "A+ FILTER A[increasing(zoned)]",
+        "PROJECT[Y](AGG[Y(d = MIN(A.day), n = MAX(A.naive), z = MAX(A.zoned))](A+))",
+        "PROJECT[A(day, naive, zoned)](A)",
+    ],
+)
+def test_moments(spark: SparkSession, formula: str) -> None:
+    times = [datetime(2024, 1, 30, 23), datetime(2024, 1, 31), None, datetime(2024, 1, 31, 12)]
+    naive = pa.array(times, pa.timestamp("us"))
+    events = pa.table(
+        {
+            "id": range(4),
+            "time": range(4),
+            "type": ["A"] * 4,
+            "day": naive.cast(pa.date32(), safe=False),
+            "naive": naive,
+            "zoned": naive.cast(pa.timestamp("us", "UTC")),
+        }
+    )
+    types = "id LONG, time LONG, type STRING, day DATE, naive TIMESTAMP_NTZ, zoned TIMESTAMP"
+    frame = spark.createDataFrame(events, types)
+    found = tl.spark.matches(formula, frame, id="id", **READING).toArrow()
+    local = tl.matches(formula, events, **READING).to_arrow()
+    assert len(found) > 0
+    assert found.schema.field(4).type.value_type == local.schema.field(4).type.value_type
     assert rows_of(found.to_pylist()) == rows_of(local.to_pylist())
 
 

@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, Value
+from trendloom.acel.events import MOMENT, NUMBER, TEXT, TRUTH, Value
+from trendloom.acel.moments import as_held
 from trendloom.errors import NumberError, TrendloomError, did_you_mean
 
 if TYPE_CHECKING:
@@ -46,8 +47,12 @@ class Aggregate:
     def lifted(self, value: Value) -> Element:
         return self.identity if value is None else self.lift(value)
 
+    def finished(self, element: Element) -> Value:
+        held: Value = as_held(self.finish(element))
+        return held
+
     def __call__(self, values: Iterable[Value]) -> Value:
-        return self.finish(reduce(self.combine, map(self.lifted, values), self.identity))
+        return self.finished(reduce(self.combine, map(self.lifted, values), self.identity))
 
 
 def _exact(value: Any) -> int | Fraction:
@@ -97,9 +102,9 @@ def _width(pair: Element) -> Value:
 _BUILT_IN = (
     Aggregate("SUM", 0, _add, _exact, _rounded),
     Aggregate("PROD", 1, lambda one, other: one * other, _exact, _rounded),
-    Aggregate("COUNT", 0, _add, lambda _: 1, takes=(NUMBER, TEXT, TRUTH)),
-    Aggregate("MIN", None, _extreme(min), takes=(NUMBER, TEXT), gives=None),
-    Aggregate("MAX", None, _extreme(max), takes=(NUMBER, TEXT), gives=None),
+    Aggregate("COUNT", 0, _add, lambda _: 1, takes=(NUMBER, TEXT, TRUTH, MOMENT)),
+    Aggregate("MIN", None, _extreme(min), takes=(NUMBER, TEXT, MOMENT), gives=None),
+    Aggregate("MAX", None, _extreme(max), takes=(NUMBER, TEXT, MOMENT), gives=None),
     Aggregate("AVG", (0, 0), _pairs(_add, _add), lambda value: (_exact(value), 1), _average),
     Aggregate(
         "RANGE",

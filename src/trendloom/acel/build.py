@@ -10,8 +10,11 @@ from lark import Token, Transformer, v_args
 from trendloom.acel import conditions, nodes
 from trendloom.acel.words import unquote
 from trendloom.errors import Place, QuerySyntaxError
+from trendloom.language.moments import SPELLED, from_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lark.tree import Meta
 
 
@@ -164,6 +167,8 @@ class Builder(Transformer[Token, Any]):
                 return conditions.Literally(token.type == "TRUE", place)
             case "NULL":
                 return conditions.Literally(None, place)
+            case "TYPED":
+                return conditions.Literally(self._moment(token.upper(), children[1], place), place)
         value = int(token) if token.isdecimal() and len(token) < 4000 else float(token)
         if value == float("inf"):
             raise QuerySyntaxError(
@@ -173,3 +178,14 @@ class Builder(Transformer[Token, Any]):
                 remedy="Write a smaller one.",
             )
         return conditions.Literally(value, place)
+
+    def _moment(self, word: str, string: Token, place: Place) -> datetime:
+        try:
+            return from_text(word, string[1:-1])
+        except ValueError:
+            raise QuerySyntaxError(
+                f"{string} is not a {word.lower()}",
+                text=self._text,
+                place=place,
+                remedy=SPELLED,
+            ) from None

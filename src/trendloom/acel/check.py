@@ -13,7 +13,7 @@ from trendloom.acel import conditions as on
 from trendloom.acel import nodes
 from trendloom.acel.aggregates import aggregate, known
 from trendloom.acel.depth import bounded
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN, Schema, kind_of
+from trendloom.acel.events import MOMENT, NUMBER, TEXT, TRUTH, TYPE, UNKNOWN, Schema, kind_of
 from trendloom.acel.functions import TAKES
 from trendloom.acel.printer import to_text
 from trendloom.acel.words import quote
@@ -253,12 +253,28 @@ class _Typing:
                 return kind_of(value)
             case on.Negative(inner):
                 self._number(inner)
+            case on.Arithmetic("+" | "-" as operator, left, right):
+                return self._added(operator, left, right)
             case on.Arithmetic(_, left, right):
                 self._number(left)
                 self._number(right)
             case on.Call():
                 return self._call(term)
         return NUMBER
+
+    def _added(self, operator: str, left: on.Term, right: on.Term) -> str | None:
+        """Numbers, or a moment and days, or two moments; of unknown kinds it may be either."""
+        one, other = self._term(left), self._term(right)
+        for kind, term in ((one, left), (other, right)):
+            if kind not in (NUMBER, MOMENT, None):
+                self._refuse(f"A {kind} cannot be reckoned with", term.place)
+        if one == other == MOMENT and operator == "+":
+            self._refuse(f"A {MOMENT} cannot be added to another", right.place)
+        if other == MOMENT and operator == "-" and one == NUMBER:
+            self._refuse(f"A {MOMENT} cannot be taken from a {NUMBER}", right.place)
+        if None in (one, other):
+            return None
+        return MOMENT if one != other else NUMBER
 
     def _call(self, call: on.Call) -> str | None:
         function, place = call.function, call.place

@@ -15,7 +15,7 @@ import pyarrow as pa
 from trendloom.acel import nodes
 from trendloom.acel.aggregates import aggregate
 from trendloom.acel.denotation import STREAM
-from trendloom.acel.events import TEXT, TRUTH, TYPE
+from trendloom.acel.events import MOMENT, TEXT, TRUTH, TYPE
 from trendloom.errors import QueryMeaningError
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def _made(assign: nodes.Assign, attributes: Mapping[str, pa.DataType]) -> pa.Dat
     gives = aggregate(assign.aggregate).gives
     if gives is None:
         return attributes[assign.source]
-    return {TEXT: pa.string(), TRUTH: pa.bool_()}.get(gives, pa.float64())
+    plain = {TEXT: pa.string(), TRUTH: pa.bool_(), MOMENT: pa.timestamp("us")}
+    return plain.get(gives, pa.float64())
 
 
 def _merged(one: Types, other: Types) -> Types:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from trendloom.acel.events import Value, kind_of
 from trendloom.acel.functions import called, like, remainder
+from trendloom.acel.moments import as_held, days_between, days_later
 from trendloom.acel.words import quote
 from trendloom.errors import NumberError, Place, TrendloomError
 from trendloom.language.nodes import NOWHERE
@@ -57,12 +59,13 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Literally:
-    """`100`, `'GOOG'`, `TRUE`, `NULL`."""
+    """`100`, `'GOOG'`, `DATE '2024-01-31'`, `TRUE`, `NULL`."""
 
-    value: bool | int | float | str | None
+    value: bool | int | float | str | date | None
     place: Place = somewhere()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", as_held(self.value))
         number = isinstance(self.value, int | float)
         if number and (repr(self.value).startswith("-") or not math.isfinite(self.value)):  # type: ignore[arg-type]
             raise TrendloomError(
@@ -80,7 +83,10 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`left + right` and its like; division by zero, and the remainder of one, give null."""
+    """`left + right` and its like; division by zero, and the remainder of one, give null.
+
+    A date less a date is a number of days; a date and a number of days is a date.
+    """
 
     operator: Operator
     left: Term
@@ -260,6 +266,8 @@ def _value(term: Term, read: Callable[[str], Value]) -> Value:
 
 
 def _computed(operator: Operator, left: Value, right: Value) -> Value:
+    if isinstance(left, date) or isinstance(right, date):
+        return _dated(operator, left, right)
     if kind_of(left) != "number" or kind_of(right) != "number":
         return None
     assert isinstance(left, int | float)
@@ -285,3 +293,15 @@ def _computed(operator: Operator, left: Value, right: Value) -> Value:
             remedy="Scale the attributes down.",
         )
     return value
+
+
+def _dated(operator: Operator, left: Value, right: Value) -> Value:
+    """The days between two dates, and dates some days away; null of anything else."""
+    if operator == "-" and isinstance(left, datetime) and isinstance(right, datetime):
+        return days_between(right, left)
+    moment, days = (right, left) if isinstance(right, datetime) else (left, right)
+    if not isinstance(moment, datetime) or not isinstance(days, int | float):
+        return None
+    if operator not in ("+", "-") or (operator == "-" and moment is right):
+        return None
+    return days_later(moment, -days if operator == "-" else days)

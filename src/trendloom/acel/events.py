@@ -9,41 +9,48 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 
+from trendloom.acel.moments import as_held
 from trendloom.errors import InputError, did_you_mean
 
 TYPE = "type"
 
-Value = bool | int | float | str | None
+Value = bool | int | float | str | date | None
 
-NUMBER, TEXT, TRUTH = "number", "text", "truth value"
+NUMBER, TEXT, TRUTH, MOMENT = "number", "text", "truth value", "moment"
 UNKNOWN = ""
 """The kind of an attribute that no event has."""
 
 Schema = Mapping[str, Mapping[str, str]]
-"""Event type → attribute → kind of its values: NUMBER, TEXT or TRUTH."""
+"""Event type → attribute → kind of its values: NUMBER, TEXT, TRUTH or MOMENT."""
 
 
 def kind_of(value: Value) -> str | None:
-    """NUMBER, TEXT or TRUTH; None for null."""
+    """NUMBER, TEXT, TRUTH or MOMENT; None for null."""
     if value is None:
         return None
     if isinstance(value, bool):
         return TRUTH
-    return TEXT if isinstance(value, str) else NUMBER
+    if isinstance(value, str):
+        return TEXT
+    return MOMENT if isinstance(value, date) else NUMBER
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A time and what is known: pairs of attribute and value by name, without nulls."""
+    """A time and what is known: pairs of attribute and value by name, without nulls.
+
+    `of` makes one. Moments are as in `moments`, so that equal ones are equal to Python.
+    """
 
     time: int
-    attributes: tuple[tuple[str, bool | int | float | str], ...] = ()
+    attributes: tuple[tuple[str, bool | int | float | str | date], ...] = ()
 
     @classmethod
     def of(cls, time: int, values: Mapping[str, Value]) -> Event:
-        known = ((name, value) for name, value in values.items() if value is not None)
+        known = ((name, as_held(value)) for name, value in values.items() if value is not None)
         return cls(time, tuple(sorted(known, key=lambda pair: pair[0])))
 
     def get(self, name: str) -> Value:
@@ -124,13 +131,13 @@ def _event(position: int, row: Mapping[str, Value]) -> Event:
             remedy="Give every row a 'type' that is a word.",
         )
     for name, value in row.items():
-        if not isinstance(value, bool | int | float | str | None):
+        if not isinstance(value, bool | int | float | str | date | None):
             raise InputError(
                 f"'{name}' at position {position} is a {type(value).__name__}.",
-                remedy="Values are numbers, words, True, False and None.",
+                remedy="Values are numbers, words, dates, datetimes, True, False and None.",
             )
-        # NaN differs from itself, and exact sums have no infinity.
-        if isinstance(value, float) and not math.isfinite(value):
+        # NaN and pandas' NaT differ from themselves, and exact sums have no infinity.
+        if value != value or (isinstance(value, float) and not math.isfinite(value)):
             raise InputError(
                 f"'{name}' at position {position} is {value}, which has no place in a bag.",
                 remedy="Replace it by None, or leave the event out.",

@@ -63,7 +63,8 @@ def _automaton(automaton: Acea, kinds: Mapping[str, str]) -> dict[str, Any]:
     ordered = None if marks else ordered_by(automaton, kinds)
     way = "compiled: runs only mark events" if marks else f"registers: {_reason(automaton)}"
     if ordered is not None:
-        way = f"compiled: runs remember the last {', '.join(ordered)} (if these are numbers)"
+        last = ", ".join(ordered)
+        way = f"compiled: runs remember the last {last} (if these are numbers or moments)"
     idle = "left out by the scan" if waits_everywhere(automaton, letters) else "looked at"
     return {
         "states": len(automaton.states),

@@ -14,6 +14,7 @@ import pyarrow as pa
 from trendloom.acel.columns import ROW
 from trendloom.acel.events import TYPE, refuse_infinite
 from trendloom.acel.marks import Marks
+from trendloom.acel.reading_columns import readable
 from trendloom.acel.sheet import as_arrow, row_lists
 from trendloom.acel.store import chosen
 from trendloom.acel.totals import totals
@@ -141,7 +142,7 @@ class Folded:
         (column,) = held.take(found.event, [f"x{number}"])
         if pa.types.is_floating(column.type):
             refuse_infinite(name, np.unique(column.to_numpy(zero_copy_only=False)).tolist())
-        return column
+        return readable(name, column)
 
 
 REMEMBERED = 1 << 14

@@ -34,6 +34,7 @@ from trendloom.acel.bridge.patterns import Patterns
 from trendloom.acel.bridge.shuffles import fit_together, shuffled, side_by_side
 from trendloom.acel.bridge.steps import by_steps
 from trendloom.acel.bridge.text import text_of
+from trendloom.acel.check import check
 from trendloom.acel.depth import bounded
 from trendloom.language import nodes as t
 from trendloom.plan.planner import plan
@@ -76,6 +77,8 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
     formula = n.Project(agreeing(asked, made.formula), shown)
     if sum(1 for _ in n.walk(formula)) > MOST_PARTS:
         raise too_large()
+    # SQL may reckon with what the logic does not.
+    check(formula)
     return Translation(
         formula,
         partition_by=asked.partition,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from trendloom.acel import conditions as on
 from trendloom.acel.depth import bounded
+from trendloom.acel.moments import words_of
 from trendloom.acel.nodes import (
     Aggregation,
     And,
@@ -22,6 +25,7 @@ from trendloom.acel.nodes import (
     Sequence,
 )
 from trendloom.acel.words import quote
+from trendloom.language.moments import to_text as to_text_of
 
 _TIGHT = 5
 
@@ -122,6 +126,9 @@ def _term(term: on.Term, least: int = 1) -> str:
             return str(truth).upper()
         case on.Literally(str() as word):
             return "'" + word.replace("'", "''") + "'"
+        case on.Literally(datetime() as moment):
+            typed = words_of(moment)
+            return f"{typed} '{to_text_of(typed, moment)}'"
         case on.Literally(value):
             return repr(value)
         case on.Call(function, terms):

@@ -1,13 +1,14 @@
 """Expressions and guards of an automaton as small programs over exact numbers (`kernels.exact`).
 
 A register holds one number, or two: AVG a sum and a count, RANGE the least and the greatest, and
-what a bag condition gathers whether there is a value, and the value. Texts, truth values and
-aggregates of a user's own have no such program.
+what a bag condition gathers whether there is a value, and the value. Texts, truth values, moments
+and aggregates of a user's own have no such program.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING
 
 from trendloom.acel import acea
@@ -266,7 +267,7 @@ class _Reading:
                 return (*code, (exact.INSTEAD, number)), whole and isinstance(value, int)
             case on.Literally(None):
                 return (NULL,), True
-            case on.Literally(bool() | str()) | on.Call() | on.Arithmetic("%"):
+            case on.Literally(bool() | str() | date()) | on.Call() | on.Arithmetic("%"):
                 raise NoProgramError
             case on.Literally(value):
                 assert isinstance(value, int | float)

@@ -11,6 +11,7 @@ from trendloom.acel import conditions as on
 from trendloom.acel import truth
 from trendloom.errors import QueryMeaningError
 from trendloom.language.expressions import to_sql
+from trendloom.language.moments import from_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,6 +114,9 @@ def term_from(tree: exp.Expr, named: Named) -> on.Term:
         case exp.Literal():
             text = str(tree.this)
             return on.Literally(int(text) if text.isdecimal() else float(text))
+        case exp.Cast():
+            word = "DATE" if tree.is_type(exp.DataType.Type.DATE) else "TIMESTAMP"
+            return on.Literally(from_text(word, str(tree.this.this)))
         case exp.Neg():
             return on.Negative(term_from(tree.this, named))
     if type(tree) in _CALL:

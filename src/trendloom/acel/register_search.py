@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trendloom.acel.events import TYPE, Event, refuse_infinite
+from trendloom.acel.reading_columns import readable
 from trendloom.acel.runs import Runs
 from trendloom.acel.sheet import event_lists
 
@@ -54,7 +55,7 @@ class Registers:
     def _values(self, chunk: Chunk) -> dict[str, list[Any]]:
         values = {}
         for number, name in enumerate(self._plan.attributes):
-            values[name] = column = chunk.operand(number).to_pylist()
+            values[name] = column = readable(name, chunk.operand(number)).to_pylist()
             refuse_infinite(name, column)
         return values
 

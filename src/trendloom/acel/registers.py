@@ -47,8 +47,8 @@ def _maker(expression: Expression) -> Maker:
             combine, one, other = aggregate(name).combine, _maker(left), _maker(right)
             return lambda before, row: combine(one(before, row), other(before, row))
         case acea.Finish(name, inner):
-            finish, element = aggregate(name).finish, _maker(inner)
-            return lambda before, row: finish(element(before, row))
+            finished, element = aggregate(name).finished, _maker(inner)
+            return lambda before, row: finished(element(before, row))
         case acea.Gather(values):
             makers = [_maker(value) for value in values]
             return lambda before, row: tuple(made(before, row) for made in makers)

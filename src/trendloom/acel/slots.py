@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from trendloom.acel import acea
 from trendloom.acel.acea import Acea
 from trendloom.acel.demands import letters_of, steps_of
-from trendloom.acel.events import NUMBER
+from trendloom.acel.events import MOMENT, NUMBER
 from trendloom.acel.marking import Label, label_of, only_marks
 from trendloom.acel.registers import lean
 from trendloom.kernels import ordering
@@ -170,7 +170,7 @@ class Slots:
 
 
 def ordered_by(automaton: Acea, kinds: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The attributes whose order decides, if nothing does but marks and the order of numbers."""
+    """The attributes whose order decides, if nothing does but marks and such an order."""
     found: dict[str, None] = {}
 
     def follows(guard: Guard, assigned: Mapping[str, Expression]) -> bool:
@@ -179,7 +179,7 @@ def ordered_by(automaton: Acea, kinds: Mapping[str, str]) -> tuple[str, ...] | N
         match assigned[guard.now], assigned[guard.before]:
             case acea.Gather((acea.Read(name),)), (acea.Register() | acea.Gather(())):
                 found[name] = None
-                return kinds.get(name) == NUMBER
+                return kinds.get(name) in (NUMBER, MOMENT)
         return False
 
     if not only_marks(automaton, follows):

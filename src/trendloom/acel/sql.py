@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
 from trendloom.acel import conditions as on
 from trendloom.acel.events import TYPE
+from trendloom.acel.moments import words_of
+from trendloom.language.moments import to_text
 
 if TYPE_CHECKING:
     from trendloom.acel.demands import Letter
@@ -16,6 +19,7 @@ _COMPARE = {
     "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
 }  # fmt: skip
 _RECKON = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div, "%": exp.Mod}
+_TYPED = {"DATE": exp.DataType.Type.DATE, "TIMESTAMP": exp.DataType.Type.TIMESTAMPNTZ}
 _CALL = {"ABS": exp.Abs, "UPPER": exp.Upper, "LOWER": exp.Lower}
 
 
@@ -74,6 +78,9 @@ def _term(term: on.Term, word: str | None) -> exp.Expr:
         case on.Literally(float() as value):
             # As a decimal it would make a decimal of a column of integers.
             return exp.cast(exp.Literal.number(repr(value)), exp.DataType.Type.DOUBLE)
+        case on.Literally(datetime() as moment):
+            typed = words_of(moment)
+            return exp.cast(exp.Literal.string(to_text(typed, moment)), _TYPED[typed])
         case on.Literally(value):
             return exp.Literal.number(value)
         case on.Negative(inner):

@@ -1,7 +1,7 @@
 """Aggregates of many results at once, where arithmetic on columns is exact.
 
-COUNT of anything, MIN and MAX of numbers, SUM and AVG of whole numbers that stay within 64 bits.
-Everything else, and every aggregate of a user's own, is taken result by result.
+COUNT of anything, MIN and MAX of numbers and moments, SUM and AVG of whole numbers that stay within
+64 bits. Everything else, and every aggregate of a user's own, is taken result by result.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ def totals(name: str, column: pa.Array, held: NDArray[np.bool_], offset: Ints) -
         values = to_numpy(column.filter(pa.array(there)))
         if not np.isnan(values).any():
             return _extremes(np.minimum if name == "MIN" else np.maximum, values, low, high)
+    if name in ("MIN", "MAX") and pa.types.is_timestamp(column.type):
+        ticks = to_numpy(column.filter(pa.array(there)).view(pa.int64()))
+        found = _extremes(np.minimum if name == "MIN" else np.maximum, ticks, low, high)
+        moments: list[Any] = pa.array(found, pa.int64()).view(column.type).to_pylist()
+        return moments
     if name in ("SUM", "AVG") and whole:
         values = to_numpy(column.filter(pa.array(there))).astype(np.int64)
         if np.abs(values.astype(np.float64)).sum() < SAFE:

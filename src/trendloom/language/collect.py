@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lark import Token, Transformer, v_args
 
 from trendloom.errors import Place, QuerySyntaxError
 from trendloom.language.expressions import Reference
+from trendloom.language.moments import SPELLED, from_text, to_text
 from trendloom.language.nodes import Equivalence, Query
 from trendloom.language.sql import Call, Index, Mention, Word
 from trendloom.language.words import unquote
@@ -94,8 +95,15 @@ class WordCollector(Transformer[Token, Query]):
     def group(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
         return _flat(parts)
 
-    def typed(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
-        return _flat(parts)
+    def typed(self, meta: Meta, parts: list[Token | list[Word]]) -> list[Word]:
+        """In a spelling that all engines read alike."""
+        word, string = _flat(parts)
+        try:
+            text = to_text(word.text, from_text(word.text, string.text[1:-1]))
+        except ValueError:
+            cause = f"{string.text} is not a {word.text.lower()}"
+            raise self.refuse(cause, place_of(meta), SPELLED) from None
+        return [word, replace(string, text=f"'{text}'")]
 
     def word(self, _: Meta, parts: list[Token | list[Word]]) -> list[Word]:
         return _flat(parts)

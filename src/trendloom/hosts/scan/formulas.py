@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from trendloom.acel.events import NUMBER, TEXT, TRUTH, TYPE, UNKNOWN
+from trendloom.acel.events import MOMENT, NUMBER, TEXT, TRUTH, TYPE, UNKNOWN
 from trendloom.acel.matching import Matching
 from trendloom.acel.plan import FIRST_COLUMNS, match_plan, read_formula
 from trendloom.acel.windows import Span, read_window
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
+from trendloom.hosts.scan.times import moment_type
 from trendloom.language.nodes import CountWindow
 
 if TYPE_CHECKING:
@@ -98,4 +99,6 @@ def columns_by_kind(
             kinds[name], types[name] = TEXT, pa.string()
         elif found == "BOOLEAN":
             kinds[name], types[name] = TRUTH, pa.bool_()
+        elif (moment := moment_type(found)) is not None:
+            kinds[name], types[name] = MOMENT, moment
     return kinds, types

@@ -78,6 +78,13 @@ def time_axis(column: str, duck_type: str, *, tick: str = "s") -> TimeAxis:
     )
 
 
+def moment_type(duck_type: str) -> pa.DataType | None:
+    """What a date or a timestamp is in Arrow; None if the column is neither."""
+    if duck_type == "DATE":
+        return pa.date32()
+    return _TIMESTAMPS[duck_type][2] if duck_type in _TIMESTAMPS else None
+
+
 def _cast_remedy(column: str, duck_type: str) -> str:
     if duck_type == "VARCHAR":
         return f"Convert it before, for example in SQL: CAST({column} AS TIMESTAMP)."
