@@ -303,7 +303,8 @@ def test_two_different_trends_in_no_order(
     except QueryMeaningError as error:
         assert error.cause.startswith("The sides of AND can match the same trend")  # noqa: PT017
         return
-    assume(made.variables == ("first", "second"))
+    assume(made.in_no_order)
+    assert made.variables == ("first", "second")
     types = {event.type for event in events_of(query.pattern)}
     drawn = [row for row in drawn if row["type"] in types][:6]
     rows = [{**row, "time": time} for time, row in enumerate(drawn)]
@@ -577,6 +578,15 @@ def test_the_text_of_a_query() -> None:
         "-- HAVING chooses among the rows that this makes.",
         "PROJECT[S](Stock AS S FILTER S[sector IS NOT NULL]+ FILTER S[same(sector)])",
     ]
+
+
+def test_the_text_of_trends_in_no_order() -> None:
+    told, _, formula = as_text(parse("RETURN COUNT(*) PATTERN A AND A")).splitlines()
+    assert (
+        told
+        == "-- One complex event for every two different trends, one of each part, in no order."
+    )
+    assert formula.startswith("PROJECT[first, second](")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ class Translation:
     """Whether only complex events that begin with the window's first event are trends."""
     at_end: bool = False
     """Whether only those are that end with the window's last event."""
+    in_no_order: bool = False
+    """Whether they are sets of two trends: which is of which part of AND is not told."""
 
 
 @bounded
@@ -88,6 +90,7 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
         groups=tuple((key.variable, key.attribute) for key in query.group_by if key.variable),
         at_start=asked.at_start,
         at_end=asked.at_end,
+        in_no_order=planned.overlap is not None,
     )
 
 

@@ -10,10 +10,14 @@ from sqlglot import exp
 from trendloom.acel import conditions as on
 from trendloom.acel.events import TYPE
 from trendloom.acel.moments import words_of
+from trendloom.language.expressions import column as of_query
 from trendloom.language.moments import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trendloom.acel.demands import Letter
+    from trendloom.language.expressions import Reference
 
 _COMPARE = {
     "=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE,
@@ -32,6 +36,14 @@ def condition_of(letter: Letter) -> exp.Expression | None:
 def condition_tree(condition: on.Condition, word: str) -> exp.Expression:
     """One condition on an event of this type."""
     return cast("exp.Expression", _condition(condition, word))
+
+
+def condition_between(condition: on.Condition, names: Mapping[str, Reference]) -> exp.Expression:
+    """One on two events, with what a query calls their attributes."""
+    tree = cast("exp.Expression", _condition(condition, None))
+    for mention in list(tree.find_all(exp.Column)):
+        mention.replace(of_query(names[mention.name]))
+    return tree
 
 
 def column(name: str) -> exp.Expression:
@@ -67,8 +79,8 @@ def _term(term: on.Term, word: str | None) -> exp.Expr:
         case on.Attribute(name) if name == TYPE and word is not None:
             # Events of this letter have one type.
             return exp.Literal.string(word)
-        case on.Attribute(name):
-            return column(name)
+        case on.Attribute(key=key):
+            return column(key)
         case on.Literally(None):
             return exp.null()
         case on.Literally(bool() as value):

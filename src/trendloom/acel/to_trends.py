@@ -2,8 +2,9 @@
 without finding each (the trend engine's way).
 
 Inside are `R`, `AS`, `;` or `:` (one of the two throughout), `+` or `:+`, `OR`, filters on single
-events, `increasing` and `decreasing` right behind a repeated event, and PROJECT around it that
-leaves every event a variable. Outside is what needs more than that: the reason is told.
+events, `increasing`, `decreasing` and `LAST(X), X` right behind a repeated event, filters of two
+variables around it all, and PROJECT that leaves every event a variable. Outside is what needs more
+than that: the reason is told.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot import exp
 
 from trendloom.acel import nodes as n
-from trendloom.acel.bridge.neighbours import repeats_only
+from trendloom.acel.bridge.neighbours import follows_directly, repeats_only
 from trendloom.acel.conditions import BagCondition
+from trendloom.acel.demands import attributes_of
 from trendloom.acel.depth import bounded
-from trendloom.acel.sql import condition_tree
+from trendloom.acel.events import TYPE
+from trendloom.acel.sql import condition_between, condition_tree
 from trendloom.errors import QueryMeaningError
 from trendloom.language import nodes as t
+from trendloom.language.expressions import Reference, column
 from trendloom.language.parser import parse as parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trendloom.acel.conditions import Condition
     from trendloom.errors import Place
@@ -36,10 +40,18 @@ class _Leaf:
     type: str
     held_by: list[str]
     conditions: list[Condition] = field(default_factory=list)
-    shapes: list[BagCondition] = field(default_factory=list)
+    neighbours: list[BagCondition | n.PairFilter] = field(default_factory=list)
+    """What is asked of it and the next, where it is repeated."""
 
     def __hash__(self) -> int:
         return id(self)
+
+    def is_like(self, other: _Leaf) -> bool:
+        mine, theirs = (
+            (leaf.type, sorted(leaf.held_by), leaf.conditions, leaf.neighbours)
+            for leaf in (self, other)
+        )
+        return mine == theirs
 
 
 _Tree = tuple[str, "list[_Tree | _Leaf]"]
@@ -62,6 +74,8 @@ def to_query(
 class _Reader:
     text: str
     joins: set[str] = field(default_factory=set)
+    pairs: list[tuple[_Tree | _Leaf, n.PairFilter]] = field(default_factory=list)
+    """Filters of two variables, and what they are around."""
 
     def query(
         self,
@@ -82,7 +96,7 @@ class _Reader:
         if len(self.joins) > 1:
             self._refuse("';' and ':' are mixed", formula.place, "Use one of them throughout.")
         pattern = _pattern(tree, names)
-        where = self._where(leaves, names, pattern)
+        where = (*self._where(leaves, names, pattern), *self._compared(tree, names, pattern))
         keys = tuple(t.GroupKey(name) for name in partition_by)
         items = parse_query(f"RETURN {returns} PATTERN {_quoted(leaves[0].type)}").returns
         shown = tuple(t.Item(key, text=key.attribute) for key in keys)
@@ -109,6 +123,13 @@ class _Reader:
             case n.Filter(inner, variable, condition, place):
                 tree = self._tree(inner)
                 self._filter(tree, variable, condition, place)
+                return tree
+            case n.PairFilter(inner, left_name, right_name):
+                tree = self._tree(inner)
+                if formula.last and left_name == right_name and _is_run(tree):
+                    _leaves(tree)[0].neighbours.append(formula)
+                else:
+                    self.pairs.append((tree, formula))
                 return tree
             case n.Or(left, right):
                 return "or", [self._tree(left), self._tree(right)]
@@ -144,15 +165,14 @@ class _Reader:
             for leaf in leaves:
                 leaf.conditions.append(condition)
             return
-        alone = isinstance(tree, _Leaf) or (tree[0] == "+" and isinstance(tree[1][0], _Leaf))
-        if not alone or condition.shape == "same":
+        if not (isinstance(tree, _Leaf) or _is_run(tree)) or condition.shape == "same":
             self._refuse(
                 "This speaks of events that need not follow one another",
                 place,
                 "Trend queries know increasing and decreasing right behind a repeated event.",
             )
         if not isinstance(tree, _Leaf):
-            leaves[0].shapes.append(condition)
+            leaves[0].neighbours.append(condition)
 
     def _names(self, tree: _Tree | _Leaf, leaves: list[_Leaf]) -> dict[_Leaf, str]:
         """A variable for every leaf: the one that AS gave it last, else its type."""
@@ -169,9 +189,7 @@ class _Reader:
             other = by_name.setdefault(name, leaf)
             if other is leaf:
                 continue
-            alike = (leaf.type, sorted(leaf.held_by), leaf.conditions, leaf.shapes)
-            same = alike == (other.type, sorted(other.held_by), other.conditions, other.shapes)
-            if not same or not _apart(tree, leaf, other):
+            if not leaf.is_like(other) or not _apart(tree, leaf, other):
                 self._refuse(
                     f"Two different events are both held by '{name}' only",
                     t.NOWHERE,
@@ -187,25 +205,73 @@ class _Reader:
             name = names[leaf]
             trees = [condition_tree(condition, leaf.type) for condition in leaf.conditions]
             for made in trees:
-                for column in list(made.find_all(exp.Column)):
-                    column.set("table", exp.to_identifier(name))
-            for shape in leaf.shapes:
+                for mention in list(made.find_all(exp.Column)):
+                    mention.set("table", exp.to_identifier(name))
+            for asked in leaf.neighbours:
                 if not repeats_only(pattern, name):
                     self._refuse(
                         f"Several events of '{name}' follow one another elsewhere too",
-                        shape.place,
+                        asked.place,
                         "Let another event stand between.",
                     )
-                kind = exp.LT if shape.shape == "increasing" else exp.GT
-                now, then = (exp.column(shape.attribute, table=name) for _ in range(2))
-                then.set("db", exp.to_identifier("NEXT"))
-                trees.append(kind(this=now, expression=then))
+                trees.append(_between(asked, name, name))
             found.update((made.sql(), made) for made in trees)
         return tuple(t.Condition(made) for made in found.values())
+
+    def _compared(
+        self, whole: _Tree | _Leaf, names: dict[_Leaf, str], pattern: t.Pattern
+    ) -> Iterator[t.Condition]:
+        """Filters of two variables: between neighbours, or an event and all of the other."""
+        for tree, asked in self.pairs:
+            one, other = self._holder(names, asked.left), self._holder(names, asked.right)
+            if None in (one, other) or tree is not whole or _reads_type(asked.condition):
+                self._refuse(
+                    "Trend queries do not compare these",
+                    asked.place,
+                    "They compare two variables of one event type each, by filters around the "
+                    "whole formula, and not by type.",
+                )
+            if asked.last and not follows_directly(pattern, str(one), str(other)):
+                self._refuse(
+                    f"The last '{one}' before a '{other}' need not be right before it",
+                    asked.place,
+                    "Trend queries compare neighbours, and an event that occurs once with others.",
+                )
+            yield t.Condition(_between(asked, str(one), str(other)))
+
+    def _holder(self, names: dict[_Leaf, str], variable: str) -> str | None:
+        """The variable of the query that holds the same events; None if there are several."""
+        found = {name for leaf, name in names.items() if variable in leaf.held_by}
+        return found.pop() if len(found) == 1 else None
 
     def _refuse(self, cause: str, place: Place, remedy: str) -> NoReturn:
         shown = place if place != t.NOWHERE else None
         raise QueryMeaningError(cause, text=self.text, place=shown, remedy=remedy)
+
+
+def _is_run(tree: _Tree | _Leaf) -> bool:
+    """Whether it is a single event, repeated."""
+    return not isinstance(tree, _Leaf) and tree[0] == "+" and isinstance(tree[1][0], _Leaf)
+
+
+def _between(asked: BagCondition | n.PairFilter, one: str, other: str) -> exp.Expression:
+    """What is asked of two events of these variables; of neighbours, the later is under NEXT."""
+    if isinstance(asked, BagCondition):
+        kind = exp.LT if asked.shape == "increasing" else exp.GT
+        sides = (Reference(one, asked.attribute), Reference(other, asked.attribute, next=True))
+        return kind(this=column(sides[0]), expression=column(sides[1]))
+    left = (asked.left, asked.last)
+    names = {
+        read.key: Reference(one, read.name)
+        if (read.variable, read.last) == left
+        else Reference(other, read.name, next=asked.last)
+        for read in attributes_of(asked.condition)
+    }
+    return condition_between(asked.condition, names)
+
+
+def _reads_type(condition: Condition) -> bool:
+    return any(read.name == TYPE for read in attributes_of(condition))
 
 
 def _leaves(tree: _Tree | _Leaf) -> list[_Leaf]:

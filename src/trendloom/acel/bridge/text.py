@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 
 def text_of(query: t.Query, made: Translation) -> str:
-    one = "choice of a trend of each part" if isinstance(query.pattern, t.Both) else "trend"
-    lines = [f"-- One complex event for every {one}."]
+    every = "every trend"
+    if isinstance(query.pattern, t.Both):
+        every = "every choice of a trend of each part"
+    if made.in_no_order:
+        every = "every two different trends, one of each part, in no order"
+    lines = [f"-- One complex event for {every}."]
     if made.types:
         lines.append(f"-- For streams of the types {', '.join(made.types)} only.")
     if made.partition_by:
