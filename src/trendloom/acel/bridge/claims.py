@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
+from itertools import chain, count, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,9 +85,9 @@ class Labels:
     def name(self, claim: Claim) -> str:
         """The variable of events of which this is said."""
         if claim not in self.names:
-            same = sum(1 for one in self.names if one.stem == claim.stem)
-            stem = f"{claim.stem}_{same + 1}" if same else claim.stem
-            self.names[claim] = self.asked.free(stem)
+            numbered = (f"{claim.stem}_{number}" for number in count(2))
+            stems = map(self.asked.free, chain([claim.stem], numbered))
+            self.names[claim] = next(one for one in stems if one not in self.names.values())
         return self.names[claim]
 
     def checked(self, formula: n.Formula) -> n.Formula:

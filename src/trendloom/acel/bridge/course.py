@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property, reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from trendloom.acel import conditions as on
@@ -27,7 +27,7 @@ from trendloom.acel.truth import untrue
 from trendloom.language import nodes as t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from trendloom.acel.bridge.asked import Asked
     from trendloom.acel.bridge.gaps import Letter
@@ -60,10 +60,6 @@ class Course:
     def first(self) -> list[State]:
         return list(self._walk.first)
 
-    @property
-    def states(self) -> list[State]:
-        return self._walk.states
-
     def variable(self, state: State) -> str:
         return self._walk.variable(state)
 
@@ -75,7 +71,7 @@ class Course:
     def label(self, state: State, target: State) -> str | None:
         """The variable of events that come right after this one, if that is to be told."""
         earlier, later = self.variable(state), self.variable(target)
-        pairs = [pair for pair in self._pairs(state, target) if self._told_apart(pair)]
+        pairs = [pair for pair in self._pairs(state, target) if pair in self._told_apart]
         if not pairs:
             return None
         condition = reduce(on.All, [self.asked.between(pair, EARLIER, LATER) for pair in pairs])
@@ -120,10 +116,12 @@ class Course:
         return (p for p in self.asked.conditions.adjacent if (p.earlier, p.later) == two)
 
     @cached_property
-    def _told_apart(self) -> Callable[[Pair], bool]:
+    def _told_apart(self) -> list[Pair]:
+        """What is asked of neighbours, where the last event of a variable may not be one."""
         positive = without_guards(self._pattern)
         assert positive is not None, "a pattern has events"
-        return cache(lambda pair: not follows_directly(positive, pair.earlier, pair.later))
+        adjacent = self.asked.conditions.adjacent
+        return [p for p in adjacent if not follows_directly(positive, p.earlier, p.later)]
 
     def _any_gap(self, when: When) -> Way:
         """At an end: there nothing is next."""

@@ -71,13 +71,6 @@ class Walk:
         """What may come first, and when."""
         return self._steps_to(self._positions.whole.first, ())
 
-    @cached_property
-    def states(self) -> list[State]:
-        found = list(self.first)
-        for state in found:
-            found += (one for one in self.following(state) if one not in found)
-        return found
-
     def variable(self, state: State) -> str:
         return self._positions.labels[state.positions[0]]
 
