@@ -33,6 +33,8 @@ those: more than one batch of the scan holds."""
 TURNS = 3
 """As many times the turns: the costs of two calls are taken from others, and each has its noise."""
 WITHIN = "60 s"
+INCREASING = "{v}[increasing(price)]"
+NEIGHBOURS = "LAST({v}), {v}[LAST({v}).price * 1.001 < {v}.price]"
 SELECTIVE, RARE = "volume > 6000", "volume > 9000"
 
 
@@ -49,7 +51,7 @@ def kleene(length: int, inside: str = "", first: str = RARE) -> str:
     for k in range(1, length):
         small = f"(Stock AS v{k} FILTER v{k}[volume <= 2000]):+"
         if inside:
-            small = f"({small} FILTER v{k}[{inside}])"
+            small = f"({small} FILTER {inside.format(v=f'v{k}')})"
         parts.append(small if k % 2 else f"Stock AS v{k} FILTER v{k}[volume > 2000]")
     names = ", ".join(f"v{k}" for k in range(length))
     return f"PROJECT[{names}]({' : '.join(parts)})"
@@ -73,7 +75,8 @@ def inner_aggregate(length: int) -> str:
 KINDS = {
     "sequence": sequence,
     "Kleene": kleene,
-    "filtered Kleene": partial(kleene, inside="increasing(price)"),
+    "filtered Kleene": partial(kleene, inside=INCREASING),
+    "Kleene by neighbours": partial(kleene, inside=NEIGHBOURS),
     "aggregate": aggregate,
     "aggregates in a Kleene": inner_aggregate,
 }
@@ -84,7 +87,8 @@ OFTEN = "volume > 1000"
 DEFINITIONS = {
     "sequence": sequence(3, OFTEN),
     "Kleene": kleene(3, first=OFTEN),
-    "filtered Kleene": kleene(3, "increasing(price)", OFTEN),
+    "filtered Kleene": kleene(3, INCREASING, OFTEN),
+    "Kleene by neighbours": kleene(3, NEIGHBOURS, OFTEN),
     "aggregate": aggregate(3, OFTEN),
 }
 """What the definition is computed of: filters that let more through, since it sees few events."""
@@ -102,8 +106,12 @@ LISTED = {
     ),
     "Kleene": (kleene(3), CONTIGUOUS.format("")),
     "filtered Kleene": (
-        kleene(3, "increasing(price)"),
+        kleene(3, INCREASING),
         CONTIGUOUS.format(" AND v1.price < NEXT(v1).price"),
+    ),
+    "Kleene by neighbours": (
+        kleene(3, NEIGHBOURS),
+        CONTIGUOUS.format(" AND v1.price * 1.001 < NEXT(v1).price"),
     ),
 }
 """The same complex events as a formula and as trends."""

@@ -1,4 +1,5 @@
-"""The formulas under `examples/acel`: each with its stream and its results, by both ways."""
+"""The formulas under `examples/acel`: each with its stream and its results, by both ways; and the
+queries of all examples as formulas."""
 
 import csv
 from pathlib import Path
@@ -7,6 +8,9 @@ import pytest
 
 from trendloom.acel import Stream, compile_formula, denote, evaluate, parse, stream, to_text
 from trendloom.acel.events import Value
+from trendloom.acel.from_trends import translate
+from trendloom.acel.nodes import walk
+from trendloom.language import parse as parse_query
 
 ROOT = Path(__file__).parents[2] / "examples" / "acel"
 NAMES = [f"q{number}" for number in range(13, 22)]
@@ -46,3 +50,13 @@ def test_it_prints_back(name: str) -> None:
     parsed = parse(formula, over.schema)
     assert formula.startswith("-- ")
     assert parse(to_text(parsed), over.schema) == parsed
+
+
+QUERIES = sorted(ROOT.parent.glob("**/*.tq"))
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=[f"{one.parent.name}/{one.stem}" for one in QUERIES])
+def test_every_query_of_the_literature_has_a_short_formula(path: Path) -> None:
+    made = translate(parse_query(path.read_text()))
+    assert parse(to_text(made.formula)) == made.formula
+    assert sum(1 for _ in walk(made.formula)) < 100
