@@ -416,6 +416,11 @@ def elements(row: dict[str, Any], variables: tuple[str, ...], names: list[str]) 
             "PROJECT[A, B](A : NEXT(B))",
         ),
         (
+            "PATTERN SEQ(A, B) WHERE LENGTH(*) <= 1 SEMANTICS skip-till-next-match",
+            "PROJECT[A, B](AGG[length(n_A = COUNT(A.type), n_B = COUNT(B.type))](A : NEXT(B)) "
+            "FILTER length[n_A + n_B >= 1 AND n_A + n_B <= 1])",
+        ),
+        (
             "PATTERN S+ WHERE S.p < NEXT(S).p AND S.v IN (1, 2)",
             "PROJECT[S](S FILTER S[v = 1 OR v = 2]+ FILTER S[increasing(p)])",
         ),

@@ -125,7 +125,7 @@ def _pattern(asked: Asked) -> _Made:
     positive = without_guards(pattern)
     assert positive is not None, "a pattern has events"
     if (alone := by_next(asked, pattern)) is not None:
-        return _Made(alone, asked)
+        return _Made(Pairs(asked, positive, in_runs=True).filtered(alone), asked)
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     ends = asked.at_start or asked.at_end
     course = Course(asked, pattern if ends or not asked.contiguous else positive)
