@@ -6,6 +6,7 @@ word. All steps are joined by one operator, `:` or `;`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +57,8 @@ class Elimination:
         ways = dict(edges)
         states = {state for edge in ways for state in edge} - {start, end}
         while states:
-            state = min(states, key=lambda one: (_cost(ways, one), str(one)))
+            costs = _costs(ways)
+            state = min(states, key=lambda one: (costs[one], str(one)))
             states.remove(state)
             self._remove(ways, state)
         return ways.get((start, end), NO_WAY)
@@ -124,12 +126,23 @@ def _size(ways: Mapping[object, Way]) -> int:
     return sum(way.size for way in ways.values())
 
 
-def _cost(ways: Mapping[tuple[object, object], Way], state: object) -> int:
-    """How much larger everything becomes without the state."""
-    into = [way.size for (one, to), way in ways.items() if to == state != one]
-    out = [way.size for (one, to), way in ways.items() if one == state != to]
-    loop = ways.get((state, state), NO_WAY).size
-    return sum(into) * (len(out) - 1) + sum(out) * (len(into) - 1) + loop * len(into) * len(out)
+def _costs(ways: Mapping[tuple[object, object], Way]) -> dict[object, int]:
+    """How much larger everything becomes without each of the states."""
+    into, out, entering, leaving, loops = (Counter[object]() for _ in range(5))
+    for (one, to), way in ways.items():
+        if one == to:
+            loops[one] = way.size
+            continue
+        into[to] += way.size
+        entering[to] += 1
+        out[one] += way.size
+        leaving[one] += 1
+    return {
+        state: into[state] * (leaving[state] - 1)
+        + out[state] * (entering[state] - 1)
+        + loops[state] * entering[state] * leaving[state]
+        for state in {state for edge in ways for state in edge}
+    }
 
 
 def _bounded(formula: n.Formula, size: int) -> Way:
