@@ -56,6 +56,12 @@ COMPUTED = [
     "PROJECT[A, B](AGG[Y(p = MAX(A.x), q = MAX(B.x))](A ; B) FILTER Y[ABS(q - p * 2) < 1.5])",
     "PROJECT[A](AGG[Y(n = COUNT(A.x), q = MAX(A.x))](A:+) FILTER Y[COALESCE(q, 2) + ABS(-n) > 3])",
     "AGG[Z(t = SUM(Y.s))](PROJECT[Y](AGG[Y(s = SUM(A.x))](A+)))",
+    "A+ FILTER LAST(A), A[LAST(A).x * 2 >= A.x OR A.x IS NULL]",
+    "(A+ ; B) FILTER LAST(A), B[LAST(A).x + 0.1 < B.x]",
+    "(A ; B+) FILTER A, B[A.x < B.x * B.x + 1]",
+    "PROJECT[A](((A : PROJECT[f](A AS f):+ OR A):+ : A OR A) "
+    "FILTER LAST(A), f[NOT LAST(A).x < f.x] FILTER LAST(A), A[LAST(A).x < A.x])",
+    "PROJECT[B, Y](AGG[Y(s = SUM(A.x))](A : A ; B) FILTER Y, B[Y.s > B.x])",
 ]
 WIDE = st.sampled_from([None, 1.0, 0.1, 2.0**53 + 2, 1e17, -1e17, 1e-30, 1e300, -0.0, 3e-320])
 
