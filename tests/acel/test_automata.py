@@ -209,14 +209,10 @@ PICTURE = """flowchart LR
   s0((" "))
   s1((("end")))
   s2(("2"))
-  s0 -->|"if (type: type.0, x: x.1) has type = 'B'<br/>\
-type.0 := event.type, x.1 := event.x, sum.4 := SUM(SUM(), event.x)<br/>\
-B gets (type: type.0, x: x.1)"| s2
-  s2 -->|"any event<br/>sum.4 := sum.4"| s2
-  s2 -->|"if (type: type.2, x: x.3) has type = 'B'<br/>\
-type.2 := event.type, x.3 := event.x, sum.4 := SUM(sum.4, event.x), \
-s.5 := value of SUM(sum.4, event.x)<br/>\
-B gets (type: type.2, x: x.3)<br/>Y gets (s: s.5)"| s1"""
+  s0 -->|"if event.type = 'B'<br/>sum.4 := SUM(SUM(), event.x)<br/>B gets event(type, x)"| s2
+  s2 -->|"any event"| s2
+  s2 -->|"if event.type = 'B'<br/>sum.4 := SUM(sum.4, event.x)<br/>B gets event(type, x)<br/>\
+Y gets (s: value of SUM(sum.4, event.x))"| s1"""
 
 
 def test_its_picture() -> None:
@@ -224,12 +220,23 @@ def test_its_picture() -> None:
     assert to_mermaid(automaton) == PICTURE
 
 
-def test_a_picture_shows_every_operator() -> None:
-    formula = "PROJECT[A](A+ AND NEXT(A)+ FILTER A[increasing(x)]) FILTER A[w = 'a_b']"
-    picture = to_mermaid(compile_formula(formula, SCHEMA))
-    assert "increasing" in picture
-    assert " is (" in picture
-    assert "w = 'a#95;b'" in picture
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        ("A+ FILTER A[increasing(x)]", "last.2, #123;event.x#125; increasing"),
+        ("A FILTER A[w = 'a_b']", "if event.type = 'A' and event.w = 'a#95;b'<br/>A gets event"),
+        (
+            "AGG[Y(s = SUM(A.x))](A ; A) AND AGG[Y(s = SUM(A.x))](A ; A)",
+            "(s: value of SUM(sum.4, event.x)) is (s: value of SUM(sum.10, event.x))",
+        ),
+        ("(A+ ; B+) FILTER A, B[A.x < B.x]", "A.x #60; event.x for every one of rows of A.5<br/>"),
+        ("(A+ ; B+) FILTER A, B[A.x < B.x]", "rows of A.5 := rows of A.5 and (event.x)<br/>"),
+        ("A+ FILTER LAST(A), A[LAST(A).x < A.x]", "LAST(A).x.2 #60; event.x<br/>LAST(A).x.2 :="),
+    ],
+)
+def test_a_picture_says_what_a_step_does(formula: str, shown: str) -> None:
+    kinds = {"x": NUMBER} if "w" not in formula else {"x": NUMBER, "w": TEXT}
+    assert shown in to_mermaid(compile_formula(formula, {"A": kinds, "B": {"x": NUMBER}}))
 
 
 def test_a_picture_is_not_endless() -> None:
