@@ -28,7 +28,7 @@ from trendloom.acel.bridge.elimination import MOST_PARTS, too_large
 from trendloom.acel.bridge.groups import agreeing, with_groups
 from trendloom.acel.bridge.neighbours import without_guards
 from trendloom.acel.bridge.next_of import by_next
-from trendloom.acel.bridge.overlaps import in_no_order
+from trendloom.acel.bridge.overlaps import in_no_order, names_in_no_order
 from trendloom.acel.bridge.pairs import Pairs
 from trendloom.acel.bridge.patterns import Patterns
 from trendloom.acel.bridge.shuffles import fit_together, shuffled, side_by_side
@@ -74,8 +74,9 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
     planned = plan(query, listing=not query.returns)
     query = planned.query
     asked = Asked.of(query, types)
-    made = _unordered(asked) if planned.overlap is not None else _in_order(asked)
-    shown = tuple(dict.fromkeys(made.asked.roles.values())) or asked.variables
+    overlap = planned.overlap is not None
+    made = _unordered(asked) if overlap else _in_order(asked)
+    shown = names_in_no_order(asked) if overlap else asked.variables
     formula = n.Project(agreeing(asked, made.formula), shown)
     if sum(1 for _ in n.walk(formula)) > MOST_PARTS:
         raise too_large()
@@ -90,7 +91,7 @@ def translate(query: t.Query, types: Iterable[str] = ()) -> Translation:
         groups=tuple((key.variable, key.attribute) for key in query.group_by if key.variable),
         at_start=asked.at_start,
         at_end=asked.at_end,
-        in_no_order=planned.overlap is not None,
+        in_no_order=overlap,
     )
 
 
@@ -98,7 +99,6 @@ class _Made(NamedTuple):
     """A pattern as a formula."""
 
     formula: n.Formula
-    asked: Asked
     between: bool = False
     """Whether it depends on the stream's types."""
 
@@ -125,7 +125,7 @@ def _pattern(asked: Asked) -> _Made:
     positive = without_guards(pattern)
     assert positive is not None, "a pattern has events"
     if (alone := by_next(asked, pattern)) is not None:
-        return _Made(Pairs(asked, positive, in_runs=True).filtered(alone), asked)
+        return _Made(Pairs(asked, positive, in_runs=True).filtered(alone))
     # Contiguous trends leave nothing between their events: there a NOT always holds.
     ends = asked.at_start or asked.at_end
     course = Course(asked, pattern if ends or not asked.contiguous else positive)
@@ -133,7 +133,7 @@ def _pattern(asked: Asked) -> _Made:
     stepwise = course.needs_types or bool(asked.beside) or apart
     formula = by_steps(course) if stepwise else Patterns(asked).formula(positive)
     formula = Pairs(asked, positive, in_runs=not stepwise).filtered(formula)
-    return _Made(formula, asked, course.needs_types)
+    return _Made(formula, course.needs_types)
 
 
 def _both(asked: Asked) -> _Made:
@@ -147,11 +147,11 @@ def _both(asked: Asked) -> _Made:
     if told or any(part.are_told_apart for part in pairs) or not fit_together(positive):
         made = [_pattern(asked.of_part(part)) for part in asked.parts]
         every: list[n.Formula] = [n.Project(one.formula, asked.shown) for one in made]
-        return _Made(reduce(n.And, every), asked, any(one.between for one in made))
+        return _Made(reduce(n.And, every), any(one.between for one in made))
     formula = side_by_side(asked, positive) if asked.contiguous else shuffled(asked)
     for part in pairs:
         formula = part.filtered(formula)
-    return _Made(formula, asked)
+    return _Made(formula)
 
 
 def as_text(query: t.Query, types: Iterable[str] = ()) -> str:

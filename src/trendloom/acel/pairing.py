@@ -45,7 +45,10 @@ def pairs_filtered(inner: Acea, formula: PairFilter, fresh: Fresh) -> Acea:
         )
         for one in inner.transitions
     }
-    assigns = {one: [*left.assigns(one), *right.assigns(one)] for one in inner.transitions}
+    assigns = {
+        one: [pair for _, other in compared for pair in other.assigns(one)]
+        for one in inner.transitions
+    }
     used = set().union(*map(_read, chain.from_iterable(guards.values())))
     # What a register held before is made of that register.
     made = (value for each in assigns.values() for name, value in each if name in used)

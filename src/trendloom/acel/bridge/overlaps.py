@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 JOINED = Elimination(contiguous=False)
 
 
+def names_in_no_order(asked: Asked) -> tuple[str, str]:
+    """The variables of the trend that differs first, and of the other."""
+    return asked.free("first"), asked.free("second")
+
+
 def in_no_order(asked: Asked) -> Iterator[tuple[Asked, n.Formula]]:
     """For either part, whose trend is then the first to differ: the same with variables for the two
     trends, and a formula of all complex events in which it is."""
-    first, second = asked.free("first"), asked.free("second")
+    first, second = names_in_no_order(asked)
     one, other = ([*positive_events(part)] for part in asked.parts)
     for leading, following in ((one, other), (other, one)):
         roles = {str(event.variable): first for event in leading}
