@@ -1,4 +1,4 @@
-"""Every error Trendloom raises on purpose: the place, the cause, the remedy.
+"""Every error and warning that Trendloom raises on purpose: the place, the cause, the remedy.
 
 Anything else that escapes is a bug. The message is the whole story, so that a notebook, a log
 line and the command line show the same text.
@@ -6,12 +6,17 @@ line and the command line show the same text.
 
 from __future__ import annotations
 
+import sys
+import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,50 @@ class WorkloadError(TrendloomError):
 
 class MissingExtraError(TrendloomError):
     """An optional part is not installed."""
+
+
+class TrendloomWarning(UserWarning):
+    """The answer is right, but the input or the query is probably not what was meant."""
+
+    def __init__(self, cause: str, *, remedy: str | None = None) -> None:
+        self.cause = cause
+        self.remedy = remedy
+        super().__init__(cause if remedy is None else f"{cause}\n{remedy}")
+
+
+_collector: ContextVar[list[TrendloomWarning] | None] = ContextVar("collector", default=None)
+_PACKAGE = str(Path(__file__).parent)
+
+
+def warn(warning: TrendloomWarning) -> None:
+    """Issue a warning at the caller's line, and add it to what the current run collects."""
+    collected = _collector.get()
+    if collected is not None:
+        if any(str(warning) == str(other) for other in collected):
+            return
+        collected.append(warning)
+    warnings.warn(warning, stacklevel=_frames_to_caller())
+
+
+@contextmanager
+def collecting_warnings() -> Iterator[list[TrendloomWarning]]:
+    """The warnings of everything that runs inside, each once; a result shows them."""
+    collected: list[TrendloomWarning] = []
+    token = _collector.set(collected)
+    try:
+        yield collected
+    finally:
+        _collector.reset(token)
+
+
+def _frames_to_caller() -> int:
+    """How many frames above `warn` the first one outside of this package is."""
+    frame = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
