@@ -70,8 +70,11 @@ $(JARS)/%/.stamp: tests/spark/kafka/%.xml
 	mvn -B -q -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
 
+# Other cases every time; TRENDLOOM_SEED=… repeats a run, TIMES=… draws more.
+fuzz: TIMES ?= 5
 fuzz: setup
-	TRENDLOOM_FUZZ=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 0 tests/generated tests/acel
+	TRENDLOOM_FUZZ=$(TIMES) $(BIN)/pytest -n 2 --dist worksteal --timeout 0 \
+		tests/generated tests/engine/live tests/acel tests/language/test_fuzzed_texts.py
 
 bench: setup
 	$(BIN)/python -m benchmarks

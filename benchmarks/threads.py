@@ -19,9 +19,10 @@ import pyarrow as pa
 from benchmarks import charts, events
 from benchmarks.harness import Figure, Size, at_least, take_turns
 from trendloom import query
+from trendloom.engine.machine import usable_cores
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.engine.threads import together, usable_cores
+from trendloom.engine.threads import together
 
 if TYPE_CHECKING:
     import altair as alt

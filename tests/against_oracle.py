@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 
 from trendloom.api import query, run
 from trendloom.engine.run import Run
@@ -28,19 +30,87 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
     from trendloom.testing.strategies import Case
 
-TIMES = 50 if os.environ.get("TRENDLOOM_FUZZ") else 1
+TIMES = int(os.environ.get("TRENDLOOM_FUZZ", 1))
 """As many cases as usual."""
+FUZZ = TIMES > 1
 EACH = pytest.mark.parametrize("semantics", list(Semantics), ids=lambda s: s.value)
 
 
-def examples(count: int) -> Any:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        database=None,
-        derandomize=TIMES == 1,
-        suppress_health_check=list(HealthCheck),
-    )
+@dataclass
+class Tally:
+    """How many of a drawn test's cases have something to find."""
+
+    cases: int = 0
+    some: int = 0
+    several: int = 0
+    """Cases with five trends or more."""
+
+    def add(self, trends: int) -> None:
+        self.cases += 1
+        self.some += trends > 0
+        self.several += trends >= 5
+
+    def check(self, share: float) -> None:
+        told = f"{self.some} of {self.cases} cases have a trend, {self.several} have five or more"
+        assert self.some * 2 >= self.cases, told
+        # Of fewer cases chance, and the first ones, which are the simplest, decide.
+        assert self.several >= self.cases * share or self.cases < 100, told
+
+
+_tally = Tally()
+drawn_cases = 0
+"""Since this process began, whatever was found in them."""
+
+
+def count_found(trends: int) -> None:
+    """Tell how many trends a case has whose arguments do not tell it themselves."""
+    _tally.add(trends)
+
+
+def examples(count: int, *, several: float = 1 / 3) -> Any:
+    """Draw so many cases, and fail if too few of them have something to find.
+
+    Half must have a trend, and a share of `several` five: less where that is rare, as with guards.
+
+    Goes around `given`. Arguments that know their trends are counted, those of other tests by
+    `count_found`; a test that counts nothing is not about trends. The cases are always the same; in
+    the long run (`make fuzz`) TRENDLOOM_SEED chooses them.
+    """
+
+    def decorate(test: Any) -> Any:
+        inner = test.hypothesis.inner_test
+
+        @wraps(inner)
+        def counted(*args: Any, **kwargs: Any) -> None:
+            global drawn_cases
+            drawn_cases += 1
+            for given in (*args, *kwargs.values()):
+                trends = getattr(given, "trends", None)
+                if trends is not None:
+                    count_found(trends if isinstance(trends, int) else len(trends))
+            inner(*args, **kwargs)
+
+        test.hypothesis.inner_test = counted
+        drawn = settings(
+            max_examples=count * TIMES,
+            deadline=None,
+            database=None,
+            derandomize=not FUZZ,
+            suppress_health_check=list(HealthCheck),
+        )(test)
+        if FUZZ:
+            drawn = seed(int(os.environ["TRENDLOOM_SEED"]))(drawn)
+
+        @wraps(drawn)
+        def checked(*args: Any, **kwargs: Any) -> None:
+            global _tally
+            _tally = Tally()
+            drawn(*args, **kwargs)
+            _tally.check(several)
+
+        return checked
+
+    return decorate
 
 
 def plan_of(asked: Query) -> Plan | None:

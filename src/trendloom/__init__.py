@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trendloom import spark
     from trendloom.api import TrendQuery, aggregate, aggregate_matches, matches, query, run, trends
-    from trendloom.errors import TrendloomError
+    from trendloom.errors import TrendloomError, TrendloomWarning
     from trendloom.listed import Matches, Trends
     from trendloom.live import LiveWorkload
     from trendloom.result import Result
@@ -28,6 +28,7 @@ __all__ = [
     "Results",
     "TrendQuery",
     "TrendloomError",
+    "TrendloomWarning",
     "Trends",
     "Workload",
     "aggregate",
@@ -47,6 +48,7 @@ _HOME = {
     "Results": "trendloom.results",
     "TrendQuery": "trendloom.api",
     "TrendloomError": "trendloom.errors",
+    "TrendloomWarning": "trendloom.errors",
     "Trends": "trendloom.listed",
     "Workload": "trendloom.several",
     "aggregate": "trendloom.api",

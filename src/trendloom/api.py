@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trendloom.errors import TrendloomError, one_of
+from trendloom.errors import TrendloomError, collecting_warnings, one_of
 from trendloom.language import GroupKey, Query, parse
 from trendloom.listed import Matches, Trends
 from trendloom.result import Result, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from threading import Event
 
     import altair
 
     from trendloom.cet.wanted import Wanted
+    from trendloom.engine.stopping import Work
+    from trendloom.errors import TrendloomWarning
     from trendloom.hosts.local.host import Outcome
     from trendloom.hosts.local.listing import Listed
     from trendloom.hosts.scan.formulas import Asked
@@ -124,8 +128,12 @@ def run(
     numbers: str = "auto",
     host: str = "local",
     bad_rows: str = "error",
+    date_format: str | None = None,
+    hive_partitioning: bool = False,
     progress: Callable[[int, int | None], None] | None = None,
     threads: int | None = None,
+    memory_limit: str | int | None = None,
+    cancel: Event | None = None,
 ) -> Result:
     """Run a query over events and return its rows.
 
@@ -133,12 +141,16 @@ def run(
     relations, lists of dicts. `time` names the time column; `type` the column of event types, or
     `event_type` the one type of all rows. `tick` is the unit of an integer time column, `tiebreak`
     a column that orders simultaneous events. `numbers="exact"` returns integers of any size.
-    `threads` is how many cores may be used at once; default: all of them.
+    `threads` is how many cores may be used at once; default: all of them. `memory_limit` ("2 GB")
+    bounds what is held meanwhile; default: what there is. `cancel`, once another thread sets it,
+    ends the run with a `CancelledError`. `date_format` says how dates are written in text files
+    ("%d/%m/%Y"); with `hive_partitioning`, folders name columns.
     """
     options = {
         "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
         "numbers": numbers, "host": host, "bad_rows": bad_rows, "progress": progress,
-        "threads": threads,
+        "threads": threads, "memory_limit": memory_limit, "cancel": cancel,
+        "date_format": date_format, "hive_partitioning": hive_partitioning,
     }  # fmt: skip
     return _run(query, events, options)
 
@@ -150,7 +162,9 @@ def _run(
     *,
     one_by_one: bool = False,
 ) -> Result:
+    from trendloom.cet.memory import read_limit
     from trendloom.engine.layout import Numbers
+    from trendloom.engine.stopping import Work
     from trendloom.hosts.local.host import run_local
 
     reading, others = _parted(options)
@@ -159,14 +173,23 @@ def _run(
     one_of("numbers", given["numbers"], NUMBERS)
     check_threads(given["threads"])
     given["numbers"] = Numbers(given["numbers"])
-    checked = aggregation(query)
-    started = clock.perf_counter()
-    outcome = run_local(checked.plan, events, reading, one_by_one=one_by_one, **given)
-    return result_of(checked.plan, outcome, clock.perf_counter() - started)
+    limit = given.pop("memory_limit", None)
+    given["memory"] = None if limit is None else read_limit(limit)
+    work = Work(given.pop("cancel", None))
+    given["progress"] = work.reporting(given.get("progress"))
+    with collecting_warnings() as told:
+        checked = aggregation(query)
+        started = clock.perf_counter()
+        outcome = work.call(
+            lambda: run_local(checked.plan, events, reading, one_by_one=one_by_one, **given)
+        )
+        return result_of(checked.plan, outcome, clock.perf_counter() - started, told)
 
 
-def result_of(plan: Plan, outcome: Outcome, elapsed: float) -> Result:
-    """A host's outcome, as users have it."""
+def result_of(
+    plan: Plan, outcome: Outcome, elapsed: float, told: Iterable[TrendloomWarning]
+) -> Result:
+    """A host's outcome, as users have it, and what was told while it was made."""
     visible = [output for output in plan.outputs if not output.hidden]
     return Result(
         outcome.table,
@@ -176,6 +199,7 @@ def result_of(plan: Plan, outcome: Outcome, elapsed: float) -> Result:
         outcome.dropped_rows,
         elapsed,
         outcome.order,
+        tuple(told),
     )
 
 
@@ -229,13 +253,16 @@ def trends(
     attributes: str | Sequence[str] = (),
     max_results: int | None = None,
     bad_rows: str = "error",
+    date_format: str | None = None,
+    hive_partitioning: bool = False,
     progress: Callable[[int, int | None], None] | None = None,
+    cancel: Event | None = None,
 ) -> Trends:
     """List the complete trends of a query without RETURN: those that no other trend contains.
 
     `events` and how to read them: as for `run`. The trends come in batches while they are found;
     `limit` stops after so many, `max_results` counts first and refuses more, `after` goes on behind
-    the trend of that number. `memory_limit` ("512 MB"; default: a fourth of the machine's) bounds
+    the trend of that number. `memory_limit` ("512 MB"; default: a fourth of what there is) bounds
     what is held meanwhile. `algorithm`: "m" (least memory), "t" (most), "h" (between, cut by the
     `optimizer`), or "auto". With `all`, every trend is listed, complete or not, under the query's
     semantics. Of each window and partition: `longest=k` lists the k longest, `top=k` those of the
@@ -250,8 +277,10 @@ def trends(
         "sample": sample, "seed": seed, "attributes": attributes,
         "max_results": max_results,
     }  # fmt: skip
-    reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
-    found, _ = _listing(query, events, reading, options, progress)
+    reading = Reading(
+        time, type, event_type, tick, tiebreak, bad_rows, date_format, hive_partitioning
+    )
+    found, _ = _listing(query, events, reading, options, progress, cancel)
     return found
 
 
@@ -261,13 +290,28 @@ def _listing(
     reading: Reading,
     options: dict[str, Any],
     progress: Callable[[int, int | None], None] | None = None,
+    cancel: Event | None = None,
 ) -> tuple[Trends, Listed]:
     """The trends, and what looks at them without listing any."""
+    from trendloom.engine.stopping import Work
     from trendloom.hosts.local.listing import list_local
 
-    planned, wanted = _wanted(query, options)
-    listed = list_local(planned, events, wanted, reading, progress=progress)
-    return Trends(planned, listed.schema, listed.batches, listed.happened), listed
+    work = Work(cancel)
+    report = work.reporting(progress)
+    with collecting_warnings() as told:
+        planned, wanted = _wanted(query, options)
+        listed = work.call(lambda: list_local(planned, events, wanted, reading, progress=report))
+    listed = replace(
+        listed,
+        batches=work.iterate(listed.batches),
+        survey=partial(work.call, listed.survey),
+        sketch=partial(_called, work, listed.sketch),
+    )
+    return Trends(planned, listed.schema, listed.batches, listed.happened, told), listed
+
+
+def _called(work: Work, job: Callable[..., Any], *given: Any) -> Any:
+    return work.call(partial(job, *given))
 
 
 def listing_of(
@@ -317,7 +361,10 @@ def matches(
     slide: str | None = None,
     limit: int | None = None,
     bad_rows: str = "error",
+    date_format: str | None = None,
+    hive_partitioning: bool = False,
     progress: Callable[[int, int | None], None] | None = None,
+    cancel: Event | None = None,
 ) -> Matches:
     """List the complex events of a formula of the logic ACEL, in batches while they are found.
 
@@ -326,16 +373,20 @@ def matches(
     events") and `slide` make windows as in the trend language; a result is listed in each window
     that has it. Without `slide` every result is listed once, if it is shorter than `within`.
     """
+    from trendloom.engine.stopping import Work
     from trendloom.hosts.local.matches import match_local
 
     options = {
         "time": time, "type": type, "event_type": event_type, "tick": tick, "tiebreak": tiebreak,
         "partition_by": partition_by, "within": within, "slide": slide, "limit": limit,
-        "bad_rows": bad_rows,
+        "bad_rows": bad_rows, "date_format": date_format, "hive_partitioning": hive_partitioning,
     }  # fmt: skip
-    asked, reading = formula_of(formula, options)
-    listed = match_local(asked, events, reading, progress=progress)
-    return Matches(listed.schema, listed.batches)
+    work = Work(cancel)
+    report = work.reporting(progress)
+    with collecting_warnings() as told:
+        asked, reading = formula_of(formula, options)
+        listed = work.call(lambda: match_local(asked, events, reading, progress=report))
+    return Matches(listed.schema, work.iterate(listed.batches), told)
 
 
 def formula_of(formula: str, options: dict[str, Any]) -> tuple[Asked, Reading]:

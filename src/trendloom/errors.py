@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,18 @@ class Place:
 class TrendloomError(Exception):
     """Base of the tree; catches everything that Trendloom refuses."""
 
-    def __init__(self, cause: str, *, remedy: str | None = None) -> None:
+    def __init__(self, cause: str, *, remedy: str | None = None, said: Iterable[str] = ()) -> None:
         self.cause = cause
         self.remedy = remedy
+        self.said = tuple(said)
+        """Lines of another program that tell more of the cause."""
         super().__init__(self.render())
 
     def render(self) -> str:
-        return self.cause if self.remedy is None else f"{self.cause}\n{self.remedy}"
+        return _lines(self.cause, *self.said, self.remedy)
+
+
+_LONG_LINE = 300
 
 
 class QueryError(TrendloomError):
@@ -62,15 +67,30 @@ class QueryError(TrendloomError):
         return self.place.start - (self.text.rfind("\n", 0, self.place.start) + 1) + 1
 
     def render(self) -> str:
-        parts = [self.cause]
+        cause = printable(self.cause)
+        parts = [cause]
         if self.place is not None and self.line is not None and self.column is not None:
-            line = self.text.split("\n")[self.line - 1]
-            width = max(1, min(self.place.end - self.place.start, len(line) - self.column + 1))
-            parts = [f"{self.cause} (line {self.line}, column {self.column})"]
-            parts += [f"  {line}", "  " + " " * (self.column - 1) + "^" * width]
+            line, start = _shown(self.text.split("\n")[self.line - 1].rstrip("\r"), self.column - 1)
+            width = max(1, min(self.place.end - self.place.start, len(line) - start))
+            # One for one, so that the caret stays under its place.
+            line = "".join(char if char.isprintable() or char == "\t" else "�" for char in line)
+            blank = "".join("\t" if char == "\t" else " " for char in line[:start])
+            parts = [f"{cause} (line {self.line}, column {self.column})"]
+            parts += [f"  {line}", "  " + blank.ljust(start) + "^" * width]
         if self.remedy is not None:
-            parts.append(self.remedy)
+            parts.append(printable(self.remedy))
         return "\n".join(parts)
+
+
+def _shown(line: str, start: int) -> tuple[str, int]:
+    """A line and a place in it; of a long line only what is around the place."""
+    if len(line) <= _LONG_LINE:
+        return line, start
+    first = max(0, start - _LONG_LINE // 2)
+    cut = line[first : first + _LONG_LINE]
+    before = "…" if first else ""
+    after = "…" if first + _LONG_LINE < len(line) else ""
+    return before + cut + after, start - first + len(before)
 
 
 class QuerySyntaxError(QueryError):
@@ -93,6 +113,10 @@ class LimitError(TrendloomError):
     """A stated limit would be passed; nothing was computed."""
 
 
+class CancelledError(TrendloomError):
+    """The caller's `cancel` was set: the work was stopped, and its result does not exist."""
+
+
 class StateError(TrendloomError):
     """Saved state cannot be read, or belongs to another query."""
 
@@ -110,8 +134,11 @@ class WorkloadError(TrendloomError):
         count = f"{len(errors)} of {of} {'query' if of == 1 else 'queries'}"
         verb = "is" if len(errors) == 1 else "are"
         what = "failed." if ran else f"{verb} wrong; nothing was run."
-        told = [f"{name}: " + str(e).replace("\n", "\n  ") for name, e in errors.items()]
+        told = [f"{printable(name)}: " + str(e).replace("\n", "\n  ") for name, e in errors.items()]
         super().__init__("\n".join([f"{count} {what}", *told]))
+
+    def render(self) -> str:
+        return self.cause
 
 
 class MissingExtraError(TrendloomError):
@@ -121,13 +148,34 @@ class MissingExtraError(TrendloomError):
 class TrendloomWarning(UserWarning):
     """The answer is right, but the input or the query is probably not what was meant."""
 
-    def __init__(self, cause: str, *, remedy: str | None = None) -> None:
+    def __init__(
+        self, cause: str, *, remedy: str | None = None, queries: Sequence[str] = ()
+    ) -> None:
         self.cause = cause
         self.remedy = remedy
-        super().__init__(cause if remedy is None else f"{cause}\n{remedy}")
+        self.queries = tuple(queries)
+        """Of a workload: the queries that it is about; (): all of them."""
+        about = f"{', '.join(self.queries)}: {cause}" if self.queries else cause
+        super().__init__(_lines(about, remedy))
+
+
+class TieWarning(TrendloomWarning):
+    """Events share their time, so that none of them comes before the other."""
+
+
+class TypeNameWarning(TrendloomWarning):
+    """A name in the pattern is probably not the event type that is meant."""
+
+
+class GapWarning(TrendloomWarning):
+    """Windows leave out times, so that no trend has the events of these."""
 
 
 _collector: ContextVar[list[TrendloomWarning] | None] = ContextVar("collector", default=None)
+issue_warning: ContextVar[Callable[[Callable[[], None]], None] | None] = ContextVar(
+    "issue_warning", default=None
+)
+"""How a thread that no caller sees has its warnings issued by one whose line they can name."""
 _PACKAGE = str(Path(__file__).parent)
 
 
@@ -138,13 +186,27 @@ def warn(warning: TrendloomWarning) -> None:
         if any(str(warning) == str(other) for other in collected):
             return
         collected.append(warning)
-    warnings.warn(warning, stacklevel=_frames_to_caller())
+
+    def issue() -> None:
+        warnings.warn(warning, stacklevel=_frames_to_caller())
+
+    elsewhere = issue_warning.get()
+    if elsewhere is None:
+        issue()
+    else:
+        elsewhere(issue)
 
 
 @contextmanager
-def collecting_warnings() -> Iterator[list[TrendloomWarning]]:
-    """The warnings of everything that runs inside, each once; a result shows them."""
-    collected: list[TrendloomWarning] = []
+def collecting_warnings(
+    into: list[TrendloomWarning] | None = None,
+) -> Iterator[list[TrendloomWarning]]:
+    """The warnings of everything that runs inside, each once; a result shows them.
+
+    Those that `into` has are not issued again. Work that moves to another thread takes the
+    collector along with `contextvars.copy_context`.
+    """
+    collected: list[TrendloomWarning] = [] if into is None else into
     token = _collector.set(collected)
     try:
         yield collected
@@ -160,6 +222,23 @@ def _frames_to_caller() -> int:
         frame = frame.f_back
         level += 1
     return level
+
+
+def printable(text: str) -> str:
+    """The text, its characters that move the cursor, hide or reorder others as escapes.
+
+    Names and values come from data, and messages go to terminals, logs and pages.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
+        for char in text
+    )
+
+
+def _lines(*parts: str | None) -> str:
+    return "\n".join(printable(part) for part in parts if part is not None)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

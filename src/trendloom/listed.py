@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from trendloom.errors import collecting_warnings
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     import pandas
     import polars
     import pyarrow as pa
 
     from trendloom.cet.happened import Happened
+    from trendloom.errors import TrendloomWarning
     from trendloom.plan.plan import Plan
     from trendloom.result import Result
 
@@ -19,18 +22,28 @@ if TYPE_CHECKING:
 class Batches:
     """Rows to be taken once: batch by batch, or all of them."""
 
-    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        batches: Iterator[pa.RecordBatch],
+        warnings: list[TrendloomWarning] | None = None,
+    ) -> None:
+        """`warnings`: what was told before the first batch; more may come with each."""
         self.schema = schema
-        self._batches = batches
+        self._told: list[TrendloomWarning] = [] if warnings is None else warnings
+        self._batches = _collecting(batches, self._told)
+
+    @property
+    def warnings(self) -> tuple[TrendloomWarning, ...]:
+        """What is probably not as it was meant; whole once the first batch was taken."""
+        return tuple(self._told)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self._batches
 
     def close(self) -> None:
         """Stops the search and frees what it holds."""
-        close = getattr(self._batches, "close", None)
-        if close is not None:
-            close()
+        self._batches.close()
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +80,27 @@ class Batches:
     def _result(self) -> Result:
         from trendloom.result import Result
 
-        return Result(self.to_arrow(), (), (), 0, 0, 0.0)
+        return Result(self.to_arrow(), (), (), 0, 0, 0.0, warnings=self.warnings)
+
+
+def _collecting(
+    batches: Iterator[pa.RecordBatch], told: list[TrendloomWarning]
+) -> Generator[pa.RecordBatch]:
+    """The same batches; what is told while one is found goes to `told`.
+
+    The collector is in force only while a batch is made: between two the caller runs.
+    """
+    try:
+        while True:
+            with collecting_warnings(told):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+    finally:
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
 
 
 class Trends(Batches):
@@ -79,9 +112,14 @@ class Trends(Batches):
     """
 
     def __init__(
-        self, plan: Plan, schema: pa.Schema, batches: Iterator[pa.RecordBatch], happened: Happened
+        self,
+        plan: Plan,
+        schema: pa.Schema,
+        batches: Iterator[pa.RecordBatch],
+        happened: Happened,
+        warnings: list[TrendloomWarning] | None = None,
     ) -> None:
-        super().__init__(schema, batches)
+        super().__init__(schema, batches, warnings)
         self.happened = happened
         self._plan = plan
 

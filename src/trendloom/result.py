@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trendloom.errors import MissingExtraError
+from trendloom.errors import MissingExtraError, printable
 
 if TYPE_CHECKING:
     import altair
     import pandas
     import polars
     import pyarrow as pa
+
+    from trendloom.errors import TrendloomWarning
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,12 +37,14 @@ class Result:
     """Seconds."""
     order: str = field(default="", compare=False)
     """How the events were brought into order, as in "input was in order: not sorted"."""
+    warnings: tuple[TrendloomWarning, ...] = field(default=(), compare=False)
+    """What is probably not as it was meant, though the rows are right."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        names = ", ".join(self.table.column_names)
+        names = printable(", ".join(self.table.column_names))
         return f"<Result: {len(self):,} rows of {names}>"
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
+    from trendloom.errors import TrendloomWarning
     from trendloom.workloads.hamlet.metrics import Metrics
 
 
@@ -41,6 +42,8 @@ class Results(Mapping[str, Result]):
     """What sharing of bursts did: how many, snapshots, events processed once, time of decisions."""
     late: pa.Table | None = field(default=None, compare=False)
     """Of a live workload: the events that came behind the watermark, as they were."""
+    warnings: tuple[TrendloomWarning, ...] = field(default=(), compare=False)
+    """Of all queries; each query's `Result` has those that are about it."""
 
     def __getitem__(self, name: str) -> Result:
         try:
@@ -65,8 +68,8 @@ class Results(Mapping[str, Result]):
         groups = dict.fromkeys(name for one in self.values() for name in one.group_columns)
         values = dict.fromkeys(name for one in self.values() for name in one.value_columns)
         table = union({name: result.table for name, result in self.items()})
-        named = (NAME, *groups)
-        return Result(table, named, tuple(values), self.events, self.dropped_rows, self.elapsed)
+        counts = self.events, self.dropped_rows, self.elapsed
+        return Result(table, (NAME, *groups), tuple(values), *counts, warnings=self.warnings)
 
     @property
     def table(self) -> pa.Table:

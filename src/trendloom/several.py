@@ -10,15 +10,24 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trendloom.api import NUMBERS, TrendQuery, check_threads, query, result_of
-from trendloom.errors import InputError, TrendloomError, WorkloadError, did_you_mean, one_of
+from trendloom.errors import (
+    InputError,
+    TrendloomError,
+    WorkloadError,
+    collecting_warnings,
+    did_you_mean,
+    one_of,
+)
 from trendloom.language import Query
 from trendloom.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Event
 
     import pyarrow as pa
 
+    from trendloom.errors import TrendloomWarning
     from trendloom.live import LiveWorkload
     from trendloom.workloads.sharing import Sharing
 
@@ -90,9 +99,12 @@ class Workload:
         tiebreak: str | None = None,
         numbers: str = "auto",
         bad_rows: str = "error",
+        date_format: str | None = None,
+        hive_partitioning: bool = False,
         mode: str = "dynamic",
         progress: Callable[[int, int | None], None] | None = None,
         threads: int | None = None,
+        cancel: Event | None = None,
     ) -> Results:
         """The rows that each query has alone, in one pass over the events.
 
@@ -101,27 +113,36 @@ class Workload:
         wherever they can ("always"), or not ("never").
         """
         from trendloom.engine.layout import Numbers
+        from trendloom.engine.stopping import Work
         from trendloom.hosts.local.workload import run_workload
         from trendloom.hosts.scan.reading import Reading
 
         one_of("numbers", numbers, NUMBERS)
-        reading = Reading(time, type, event_type, tick, tiebreak, bad_rows)
+        reading = Reading(
+            time, type, event_type, tick, tiebreak, bad_rows, date_format, hive_partitioning
+        )
         check_threads(threads)
         started = clock.perf_counter()
-        outcomes, metrics = run_workload(
-            self._sharing(mode),
-            events,
-            reading,
-            numbers=Numbers(numbers),
-            progress=progress,
-            threads=threads,
-        )
+        work = Work(cancel)
+        with collecting_warnings() as told:
+            outcomes, metrics = work.call(
+                lambda: run_workload(
+                    self._sharing(mode),
+                    events,
+                    reading,
+                    numbers=Numbers(numbers),
+                    progress=work.reporting(progress),
+                    threads=threads,
+                )
+            )
         elapsed = clock.perf_counter() - started
         some = next(iter(outcomes.values()))
         ordered = {
-            name: result_of(one.plan, outcomes[name], elapsed) for name, one in self.queries.items()
+            name: result_of(one.plan, outcomes[name], elapsed, warnings_of(name, told))
+            for name, one in self.queries.items()
         }
-        return Results(ordered, some.events, some.dropped_rows, elapsed, metrics)
+        counts = some.events, some.dropped_rows, elapsed
+        return Results(ordered, *counts, metrics, warnings=tuple(told))
 
     def live(
         self,
@@ -136,20 +157,25 @@ class Workload:
         schema: pa.Schema | None = None,
         numbers: str = "auto",
         bad_rows: str = "error",
+        date_format: str | None = None,
+        hive_partitioning: bool = False,
         threads: int | None = None,
         state: bytes | None = None,
+        state_key: bytes | str | None = None,
     ) -> LiveWorkload:
         """The queries over events that come bit by bit: push them, take the rows that are final.
 
         `watermark`: how long after a later event one may still come ("2 minutes"); without it, rows
         come as each push is told, and at the end. `mode`: a window's row once, when it is over
         ("append"), or whenever it may have changed ("update"). `schema`: the types of the columns;
-        by default those of the first events. `state`: what `save` gave, to go on from there. All
-        others as for `run`.
+        by default those of the first events. `state`: what `save` gave, to go on from there.
+        `state_key`: signs what `save` gives, and admits only states that it has signed. All others
+        as for `run`.
         """
         from trendloom.engine.layout import Numbers
         from trendloom.engine.live import Mode
-        from trendloom.engine.threads import usable_cores
+        from trendloom.engine.machine import usable_cores
+        from trendloom.engine.signing import key_bytes
         from trendloom.hosts.local.live import Feeding, Terms
         from trendloom.hosts.local.live_state import read
         from trendloom.hosts.local.tables import Types
@@ -160,7 +186,9 @@ class Workload:
         one_of("mode", mode, [one.value for one in Mode])
         check_threads(threads)
         terms = Terms(
-            Reading(time, type, event_type, tick, tiebreak, bad_rows),
+            Reading(
+                time, type, event_type, tick, tiebreak, bad_rows, date_format, hive_partitioning
+            ),
             Mode(mode),
             Numbers(numbers),
             usable_cores() if threads is None else threads,
@@ -168,10 +196,12 @@ class Workload:
         )
         plans = {name: one.plan for name, one in self.queries.items()}
         types = Types.of(schema)
-        feeding = (
-            Feeding(plans, terms, types) if state is None else read(state, plans, terms, types)
-        )
-        return LiveWorkload(self, feeding)
+        key = key_bytes(state_key)
+        if state is None:
+            feeding = Feeding(plans, terms, types)
+        else:
+            feeding = read(state, plans, terms, types, key)
+        return LiveWorkload(self, feeding, key)
 
     def explain(self, format: str = "text", *, mode: str = "dynamic") -> str:  # noqa: A002
         """Who shares what with whom, and why others do not: "text", "json" or "mermaid"."""
@@ -194,6 +224,11 @@ class Workload:
                 f"There is no query '{name}'.", remedy=did_you_mean(str(name), self.queries)
             )
         return name
+
+
+def warnings_of(name: str, told: Iterable[TrendloomWarning]) -> list[TrendloomWarning]:
+    """Those that are about one query of a workload, or about all of them."""
+    return [one for one in told if not one.queries or name in one.queries]
 
 
 def workload(queries: Mapping[str, Asked] | Iterable[Asked] | str | Path) -> Workload:

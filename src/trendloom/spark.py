@@ -45,9 +45,10 @@ def run(
     `plan`: "combine", "exchange" or "direct" instead of the planner's choice.
 
     On a stream: `watermark` is how late events may be ("10 minutes"), unless the DataFrame has a
-    watermark already; `mode` is "append" (a row when its window is over) or "update" (whenever it
-    changes); `late` a directory for the events that came too late; `shards` how many pieces the
-    state is cut into. Several queries, by name, share one pass: their rows have a column `query`.
+    watermark on its time already; `mode` is "append" (a row when its window is over) or "update"
+    (whenever it changes; write it in update mode, too); `late` a directory for the events that came
+    too late; `shards` how many pieces the state is cut into. Several queries, by name, share one
+    pass: their rows have a column `query`.
     """
     from trendloom.hosts.spark.host import run_spark
 

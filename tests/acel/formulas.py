@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from trendloom.acel import check, stream
+from trendloom.acel import check, denote, stream
 from trendloom.acel import conditions as on
 from trendloom.acel import nodes as n
 from trendloom.acel.events import MOMENT, NUMBER, TEXT
@@ -39,7 +39,7 @@ rows = st.builds(
     moments,
 )
 streams: st.SearchStrategy[Stream] = (
-    st.integers(0, 6)
+    st.sampled_from((5, 6, 4, 3, 2, 1, 0))
     .flatmap(lambda size: st.lists(rows, min_size=size, max_size=size))
     .map(lambda drawn: stream(drawn, SCHEMA))
 )
@@ -171,3 +171,25 @@ def formulas(draw: st.DrawFn, depth: int = 5) -> Formula:
     if draw(st.booleans()):
         assigns.append(n.Assign("k", "COUNT", variable, source))
     return n.Aggregation(inner, draw(st.sampled_from(VARIABLES)), tuple(assigns))
+
+
+WITNESS = stream(
+    [
+        {
+            "type": word,
+            **{k: v for k, v in (("x", x), ("w", w), ("d", DAYS[x % 2])) if k in SCHEMA[word]},
+        }
+        for word, x, w in zip("ABCABCA", (0, 1, 2, 1, 2, 3, 2), "ababaab", strict=True)
+    ],
+    SCHEMA,
+)
+
+
+@st.composite
+def likely(draw: st.DrawFn, depth: int = 5) -> Formula:
+    """A formula that mostly has complex events: of several drawn, the first with some here."""
+    for _ in range(5):
+        formula = draw(formulas(depth))
+        if len(denote(formula, WITNESS)) > 2:
+            break
+    return formula

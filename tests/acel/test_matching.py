@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trendloom as tl
-from acel.formulas import MANY, SCHEMA, formulas, moments, numbers
-from against_oracle import examples
+from acel.formulas import MANY, SCHEMA, likely, moments, numbers
+from against_oracle import count_found, examples
 from trendloom.acel import Formula, denote, parse, reading_columns, stream, to_text
 from trendloom.acel.check import check
 from trendloom.acel.events import MOMENT, TYPE, Event
@@ -35,18 +36,19 @@ Row = dict[str, Any]
 rows = st.lists(
     st.fixed_dictionaries(
         {
-            "type": st.sampled_from(sorted(SCHEMA)),
+            "type": st.sampled_from("AAABBC"),
             "x": numbers,
             "w": st.sampled_from([None, "a", "b"]),
             "d": moments,
-            "key": st.integers(0, 1),
-            "wait": st.integers(0, 3),
+            "key": st.sampled_from((0, 0, 0, 1)),
+            "wait": st.sampled_from((0, 1, 1, 1, 2)),
         }
     ),
+    min_size=7,
     max_size=9,
 )
 spans = st.sampled_from(
-    [Span(), Span(3), Span(4, 4), Span(5, 2), Span(3, 3, counted=True), Span(4, 1, counted=True)]
+    [Span(), Span(4), Span(6, 6), Span(5, 2), Span(5, 5, counted=True), Span(4, 1, counted=True)]
 )
 
 
@@ -154,8 +156,25 @@ def as_doubles(drawn: list[Row]) -> list[Row]:
     return [{**row, "x": None if row["x"] is None else float(row["x"])} for row in drawn]
 
 
-@given(formulas(4), rows, spans, st.integers(1, 9))
+def telling(formula: Formula, drawn: list[Row], span: Span) -> tuple[list[Row], list[str]]:
+    """The drawn rows, or others at the same times if these have more results; and the results."""
+    dice = random.Random(repr(drawn))
+    best, most = drawn, expected(formula, drawn, span)
+    for _ in range(5):
+        if len(most) >= 5:
+            break
+        mixed = [
+            {**row, "type": dice.choice("AABBC"), "x": dice.choice((1.0, 2.0, 3.0)), "key": 0}
+            for row in drawn
+        ]
+        found = expected(formula, mixed, span)
+        if len(found) > len(most):
+            best, most = mixed, found
+    return best, most
+
+
 @examples(200)
+@given(likely(4), rows, spans, st.integers(1, 9))
 def test_every_search_is_the_definition(
     formula: Formula, drawn: list[Row], span: Span, size: int
 ) -> None:
@@ -167,7 +186,9 @@ def test_every_search_is_the_definition(
         return
     made = Matching(plan, span, [pa.int64()])
     got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
-    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+    defined = expected(formula, drawn, span)
+    count_found(len(defined))
+    assert shown(plan, got, drawn) == defined
 
 
 COLUMNS = pa.schema(
@@ -182,8 +203,8 @@ COLUMNS = pa.schema(
 )
 
 
-@given(formulas(4), rows, st.sampled_from([None, "4 s"]))
 @examples(30)
+@given(likely(4), rows, st.sampled_from([None, "4 s"]))
 def test_the_local_host_evaluates_conditions_on_columns(
     formula: Formula, drawn: list[Row], within: str | None
 ) -> None:
@@ -200,7 +221,9 @@ def test_the_local_host_evaluates_conditions_on_columns(
         assert "which one column cannot hold" in error.cause  # noqa: PT017
         return
     span = Span() if within is None else Span(4)
-    assert shown(plan, made, drawn) == expected(formula, drawn, span)
+    defined = expected(formula, drawn, span)
+    count_found(len(defined))
+    assert shown(plan, made, drawn) == defined
 
 
 def test_results_over_nothing() -> None:
@@ -290,14 +313,15 @@ def folded(draw: st.DrawFn) -> Formula:
     return parse(text if left is None else f"PROJECT[{left}]({text})")
 
 
-@given(folded(), rows, spans, st.integers(1, 9))
 @examples(100)
+@given(folded(), rows, spans, st.integers(1, 9))
 def test_aggregates_of_results(formula: Formula, drawn: list[Row], span: Span, size: int) -> None:
-    drawn = as_doubles(timed(drawn))
+    drawn, defined = telling(formula, as_doubles(timed(drawn)), span)
     plan = planned(formula, counted=span.counted)
     made = Matching(plan, span, [pa.int64()])
     got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
-    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+    count_found(len(defined))
+    assert shown(plan, got, drawn) == defined
 
 
 @pytest.mark.parametrize(
@@ -356,8 +380,8 @@ ORDERED = [
 ]
 
 
-@given(st.sampled_from(ORDERED), st.booleans(), rows, spans, st.integers(1, 9))
 @examples(150)
+@given(st.sampled_from(ORDERED), st.booleans(), rows, spans, st.integers(1, 9))
 def test_runs_that_compare_neighbours(
     text: str, totals: bool, drawn: list[Row], span: Span, size: int
 ) -> None:
@@ -372,7 +396,9 @@ def test_runs_that_compare_neighbours(
     plan = planned(formula, counted=span.counted)
     made = Matching(plan, span, [pa.int64()])
     got = [row for batch in made.over(batches(plan, drawn, size)) for row in batch.to_pylist()]
-    assert shown(plan, got, drawn) == expected(formula, drawn, span)
+    defined = expected(formula, drawn, span)
+    count_found(len(defined))
+    assert shown(plan, got, drawn) == defined
 
 
 @pytest.mark.parametrize(

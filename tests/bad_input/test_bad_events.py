@@ -131,6 +131,7 @@ def test_the_order_of_rows_does_not_matter(query: str) -> None:
         assert run(query, list(shuffled), time="time").rows() == sorted_rows
 
 
+@pytest.mark.filterwarnings("ignore::trendloom.errors.TypeNameWarning")
 def test_rows_that_match_nothing_give_no_rows() -> None:
     assert run("RETURN COUNT(*) PATTERN Unheard", LETTERS, time="time").rows() == []
     assert run(COUNT, [], time="time").rows() == []
@@ -234,7 +235,7 @@ def test_a_damaged_parquet_file(tmp_path: Path) -> None:
     ("name", "text", "cause"),
     [
         ("half.jsonl", '{"time": 1, "type": "A"}\n{"time": 2, "ty', "half.jsonl"),
-        ("ragged.csv", "time,type\n1,A\n2,A,9\n3,A\n", "lines differ in their number of fields"),
+        ("ragged.csv", "time,type\n1,A\n2,A,9\n3,A\n", "Line 3 of"),
         ("text.parquet", "time,type\n1,A\n", "text.parquet"),
     ],
 )
@@ -242,6 +243,43 @@ def test_a_broken_file(name: str, text: str, cause: str, tmp_path: Path) -> None
     error = refused(written(tmp_path, text, name), COUNT, InputError)
     assert cause in error.cause
     assert error.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "remedy"),
+    [
+        ("time,type\n03/04/2024,A\n05/06/2024,A\n", "day from the month", "--date-format"),
+        ("a note\ntime,type\n1,A\n", "Line 2 of", "before the header"),
+        ("time,type\n#1,A\n2,A\n", "time column 'time' is VARCHAR", "AS TIMESTAMP"),
+        ("time,type\nsoon,A\n", "time column 'time' is VARCHAR", "--date-format"),
+    ],
+)
+def test_a_file_that_could_be_read_in_two_ways(
+    text: str, cause: str, remedy: str, tmp_path: Path
+) -> None:
+    error = refused(written(tmp_path, text), COUNT, InputError)
+    assert cause in error.cause
+    assert remedy in str(error.remedy)
+
+
+def test_the_options_of_files(tmp_path: Path) -> None:
+    text = "time,type\n03/04/2024,A\n05/06/2024,A\n"
+    path = Path(written(tmp_path, text, "x[1].csv"))
+    path = path.rename(path.parent / "x[1].csv")
+    written(tmp_path, text, "x1.csv")
+    options = {"date_format": "%d/%m/%Y"}
+    assert run(COUNT, str(path), time="time", **options).events == 2
+    words = ["-q", COUNT, "-i", str(path), "-t", "time", "--date-format", "%d/%m/%Y"]
+    assert '"n": 3' in call("run", *words, "--json").stdout
+    assert "same rows" in call("verify", *words).stdout
+    (tmp_path / "day=1").mkdir()
+    path.rename(tmp_path / "day=1" / "x.csv")
+    (tmp_path / "x1.csv").unlink()
+    query = "RETURN day, COUNT(*) AS n PATTERN A+ GROUP-BY day"
+    words = ["-q", query, "-i", str(tmp_path), "-t", "time", "--date-format", "%d/%m/%Y"]
+    assert '"day": 1, "n": 3' in call("run", *words, "--hive-partitioning", "--json").stdout
+    assert call("run", *words, "--host", "spark").exit_code == 2
+    assert call("run", *words).exit_code == 1
 
 
 def test_a_directory_of_mixed_schemas(tmp_path: Path) -> None:

@@ -9,8 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from cli_command import COUNT, EXAMPLES, LETTERS, trendloom
+
+from trendloom.cli.stopping import PATIENCE, stopper
 
 
 def test_rows_to_stdout_and_nothing_else() -> None:
@@ -161,3 +166,115 @@ def test_version_and_help_are_instant() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout.strip() == b"[]"
+
+
+# ── the edge of the command line ─────────────────────────────────────────────────────────────────
+
+SCANNED = "RETURN COUNT(*) PATTERN A+ WHERE A.x + NEXT(A).x < 1"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Events whose pairs take minutes to look at."""
+    path = tmp_path_factory.mktemp("many") / "events.parquet"
+    count = 400_000
+    draw = np.random.default_rng(1)
+    pq.write_table(pa.table({"t": np.arange(count), "x": draw.random(count) * 2}), path)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_a_kernel_at_once(number: signal.Signals, many: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "trendloom.cli.main", "run", "-q", SCANNED, "-i", str(many)]
+    process = subprocess.Popen(
+        [*command, "-t", "t", "--event-type", "A", "-o", str(tmp_path / "rows.csv")],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        # It tells how long it will take, and begins.
+        assert process.stderr.readline().startswith(b"Warning: No index serves")
+        time.sleep(0.5)
+        started = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+        assert time.monotonic() - started < 4  # one for the kernel, some for a busy machine
+        assert process.stdout.read() == b""
+        assert process.stderr.read().count(b"\n") == 1  # the remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_ctrl_c_waits_for_a_batch_and_not_for_long() -> None:
+    given = iter(range(3))
+    with stopper() as stop:
+        batches = stop.until_asked(given)
+        assert next(batches) == 0
+        signal.raise_signal(signal.SIGINT)
+        assert list(batches) == []
+    time.sleep(PATIENCE + 0.1)  # it was heeded: nothing interrupts any more
+    started = time.monotonic()
+    with stopper():
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(10)
+    assert time.monotonic() - started < PATIENCE + 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "-q", COUNT, *LETTERS],
+        ["run", "-q", COUNT, *LETTERS, "--json"],
+        ["run", "-q", COUNT, *LETTERS, "-f", "csv"],
+        ["explain", "-q", COUNT],
+        ["--help"],
+        ["generate", "stock", "-n", "1000"],
+    ],
+    ids=lambda words: " ".join(words[:1] + words[-1:]),
+)
+def test_a_full_disk_is_told(words: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "trendloom.cli.main", *words],
+            stdout=full, stderr=subprocess.PIPE, timeout=120, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == [
+        "Error: No space is left on the device.",
+        "Free some, or write elsewhere.",
+    ]
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m trendloom.cli.main generate stock -n 200000 | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert done.stdout.startswith(b'"ts"')
+
+
+def test_control_characters_of_paths_and_columns_stay_out_of_the_terminal(tmp_path: Path) -> None:
+    strange = "a\x1b[2Jb\nc\u202ed"
+    missing = trendloom("run", "-q", COUNT, "-i", str(tmp_path / f"{strange}.csv"), "-t", "t")
+    table = tmp_path / "events.parquet"
+    pq.write_table(pa.table({"t": [1], "type": ["A"], strange: [strange]}), table)
+    unknown = trendloom(
+        "run", "-q", "RETURN SUM(A.ab) PATTERN A+", "-i", str(table), "-t", "t", "--type", "type"
+    )
+    grouped = trendloom(
+        "run", "-q", f"RETURN COUNT(*) PATTERN A+ GROUP-BY `{strange}`", "-i", str(table),
+        "-t", "t", "--type", "type",
+    )  # fmt: skip
+    for done in (missing, unknown, grouped):
+        for text in (done.stdout, done.stderr):
+            assert b"\x1b" not in text
+            assert "\u202e" not in text.decode()
+    assert missing.returncode == 1
+    assert unknown.returncode == 1
+    assert r"\x1b[2Jb\nc\u202ed" in missing.stderr.decode()
+    assert r"\x1b[2Jb\nc\u202ed" in unknown.stderr.decode()

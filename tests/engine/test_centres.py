@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from trendloom.engine.centres import recentred
@@ -18,7 +19,7 @@ COUNT = Sum("A", 0)
 
 
 def sums(values: list[float], centre: Centre, *, times: int = 1) -> dict[Lane, Column]:
-    y = centre.of(np.array(values))
+    y = centre.of(pa.array(values, pa.float64()))
     zero = np.zeros(1, np.int64)
     return {
         TRENDS: Integers(zero + times),

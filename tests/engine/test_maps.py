@@ -177,7 +177,7 @@ def test_extremes_of_chunks_cut_by_time(
 def test_maps_of_guards(semantics: Semantics) -> None:
     with_guards = folded_guards(semantics)
 
-    @examples(100)
+    @examples(100, several=0)
     @given(cases(query=foldable(semantics=(semantics,), pattern=with_guards)), CUTS)
     def check(case: Case, cuts: list[int]) -> None:
         check_cut_by_time(case, cuts, 0)

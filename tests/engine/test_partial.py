@@ -22,7 +22,7 @@ from trendloom.engine.layout import Numbers
 from trendloom.engine.partial import can_split, merge_partials, partial_schema
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
-from trendloom.errors import NumberError
+from trendloom.errors import NumberError, StateError
 from trendloom.hosts.local.scan import scan_batches
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed
@@ -486,7 +486,40 @@ def test_a_run_without_values_does_not_move_the_others() -> None:
         )
     )
     nothing = run.partial()
-    assert nothing.column("middle0").to_pylist() == [None]
+    middles = [name for name in nothing.schema.names if name.endswith("_middle")]
+    assert middles
+    assert all(not any(nothing.column(name).to_pylist()) for name in middles)
     for shares in ([nothing, *one.shares], [*one.shares, nothing]):
         (row,) = merge_partials(one.setting, shares).to_pylist()
         assert (row["n"], row["v"]) == (4, 1.0)
+
+
+@pytest.mark.parametrize("numbers", list(Numbers))
+def test_shares_that_nobody_could_have_written_are_refused(numbers: Numbers) -> None:
+    """Of scaled doubles, and of integers of 64 bits or any size."""
+    asked = "RETURN k, COUNT(*), {}(A.x), MAX(A.x), MIN(LENGTH(*)) PATTERN A+ GROUP-BY k"
+    for function, values in (("VARIANCE", [1.0, 2.0, 4.0]), ("SUM", [1, 2, 4])):
+        events = in_one_run(values)
+        one = spread(asked.format(function), events, 1, random.Random(0), numbers=numbers)
+        refuse_forged(one)
+
+
+def refuse_forged(one: Spread) -> None:
+    (share,) = one.shares
+    forged = [share.rename_columns([f"{name}_" for name in share.schema.names])]
+    for at, field in enumerate(share.schema):
+        forged.append(share.remove_column(at))
+        nulls = share.set_column(at, field, pa.nulls(share.num_rows, field.type))
+        if field.name.endswith("_wide"):
+            forged.append(share.set_column(at, field, pa.array(["7"], field.type)))
+        elif field.name == "least0":
+            # That is how values that are all null are written.
+            (row,) = merge_partials(one.setting, [nulls]).to_pylist()
+            assert row["MAX(A.x)"] is None
+        elif field.name[0] in "pwfl":
+            forged.append(nulls)
+        if field.name == "part":
+            forged += [share.set_column(at, field, pa.array([n], field.type)) for n in (-1, 9)]
+    for wrong in forged:
+        with pytest.raises(StateError, match="damaged"):
+            merge_partials(one.setting, [wrong])

@@ -148,6 +148,7 @@ def test_sums_in_another_order_are_no_change(
     assert [row["window_end"] for row in ask(text, events)] == expected
 
 
+@pytest.mark.filterwarnings("ignore:The times of column 'time'")
 def test_gaps_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     force(monkeypatch, maps=True)
     events = [{"time": t, "type": "A"} for t in (0, 1, 10**12, 10**12 + 1, 10**15)]

@@ -64,7 +64,7 @@ def test_events_in_order_of_time(
     monkeypatch.setattr(strewn, "SPILLED", 2)
     met = []
 
-    @examples(50)
+    @examples(150)
     @given(cases(query=sums(semantics), allow_tiebreak=False), CUTS)
     def check(case: Case, cuts: list[int]) -> None:
         if not case.events:
@@ -134,8 +134,8 @@ def test_thousands_of_events_as_the_sorted_way_has_them(
         }
 
 
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 @examples(30)
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_too_many_open_maps_are_written_and_begun_anew(keys: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strewn, "MOST_OPEN", 3)

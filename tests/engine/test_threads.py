@@ -12,11 +12,12 @@ import pytest
 
 from trendloom.api import query, run
 from trendloom.engine import evaluate, pieces, searching
+from trendloom.engine.machine import usable_cores
 from trendloom.engine.pieces import Vectors
 from trendloom.engine.run import Run
 from trendloom.engine.setting import Setting
 from trendloom.engine.shares import Cut, cut_runs, cut_windows
-from trendloom.engine.threads import together, usable_cores
+from trendloom.engine.threads import together
 from trendloom.engine.windows import Runs
 from trendloom.errors import NumberError, TrendloomError
 

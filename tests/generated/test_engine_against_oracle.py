@@ -128,7 +128,13 @@ def test_bound_variables(semantics: Semantics) -> None:
     """Anchored predicates and GROUP-BY V.attr: one run per value."""
 
     @examples(80)
-    @given(cases(query=queries(semantics=(semantics,), allow_adjacent=False).filter(is_bound)))
+    @given(
+        cases(
+            query=queries(semantics=(semantics,), allow_adjacent=False, composed=True).filter(
+                is_bound
+            )
+        )
+    )
     def check(case: Case) -> None:
         compare(case)
 

@@ -38,7 +38,7 @@ def test_every_window(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Search, "_route", never)
 
-    @examples(150)
+    @examples(150, several=1 / 6)
     @given(cases(query=guarded(semantics)))
     def check(case: Case) -> None:
         compare(case)
@@ -50,7 +50,7 @@ def test_every_window(semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> 
 def test_vectors_wait_between_batches(semantics: Semantics) -> None:
     asked = guarded(semantics, window_kinds=("none", "time"))
 
-    @examples(80)
+    @examples(80, several=1 / 6)
     @given(cases(query=asked), st.lists(st.integers(1, 3), min_size=1, max_size=3))
     def check(case: Case, sizes: list[int]) -> None:
         compare_in_batches(case, sizes)

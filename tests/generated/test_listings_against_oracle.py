@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from against_oracle import EACH, examples
 from trendloom.api import trends
+from trendloom.cet import choosing
+from trendloom.cet.choosing import cut_of
+from trendloom.cet.costs import Prices
 from trendloom.cet.listing import Listing
 from trendloom.cet.wanted import Wanted
 from trendloom.hosts.local.scan import scan_batches
@@ -22,6 +26,10 @@ from trendloom.testing.listings import ListingCase, listings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pytest
+
+    from trendloom.cet.choosing import Choice
+    from trendloom.cet.graph import Graph
     from trendloom.language import Semantics
 
 
@@ -39,6 +47,35 @@ def compare(case: ListingCase, **options: Any) -> None:
 def test_complete_trends(case: ListingCase) -> None:
     for algorithm in ("m", "t", "h", "baseline"):
         compare(case, algorithm=algorithm)
+
+
+def test_graphs_that_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H-CET with room for a share of all paths: graphs as small as these are else never cut."""
+    cuts = []
+    share = 0.0
+
+    def noted(*given: Any) -> Choice | None:
+        found = cut_of(*given)
+        cuts.append(0 if found is None else found.graphlets)
+        return found
+
+    def room(graph: Graph, _: Wanted) -> float:
+        whole = Prices(graph, np.array([0, len(graph)]), np.inf)
+        return share * whole.estimate((0, 1)).bytes
+
+    monkeypatch.setattr(choosing, "NO_CUT", 0)
+    monkeypatch.setattr(choosing, "cut_of", noted)
+    monkeypatch.setattr(choosing, "room_for_paths", room)
+
+    @examples(150)
+    @given(listings(window_kinds=("none", "time")), st.sampled_from((0.4, 0.6, 0.8, 0.95)))
+    def check(case: ListingCase, drawn: float) -> None:
+        nonlocal share
+        share = drawn
+        compare(case, algorithm="h")
+
+    check()
+    assert sum(graphlets > 1 for graphlets in cuts) > len(cuts) / 4
 
 
 @examples(150)

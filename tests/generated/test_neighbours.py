@@ -29,6 +29,7 @@ STEPPING = queries(
     allow_anchored=False,
     allow_distinct=False,
     need_adjacent=True,
+    composed=True,
 ).filter(is_stepping)
 
 

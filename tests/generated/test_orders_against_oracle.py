@@ -43,7 +43,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[Order]:
 def test_any_order_in_any_batches(
     semantics: Semantics, cut: list[int], taken: Counter[Order]
 ) -> None:
-    @examples(60)
+    @examples(160)
     @given(
         cases(semantics=(semantics,), window_kinds=SIMPLE),
         SIZES,
@@ -66,7 +66,7 @@ def test_partitions_side_by_side(
         semantics=(semantics,), window_kinds=("none", "time"), allow_equivalence=False, **FOLDED
     ).map(lambda query: replace(query, where=(*query.where, Equivalence(("k",)))))
 
-    @examples(100)
+    @examples(250)
     @given(cases(query=keyed), SIZES)
     def check(case: Case, sizes: list[int]) -> None:
         cut[:] = sizes

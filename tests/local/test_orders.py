@@ -21,6 +21,8 @@ from trendloom.testing import same_rows
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.filterwarnings("ignore::trendloom.errors.TieWarning")
+
 QUERY = """
 RETURN key, COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+ SEMANTICS skip-till-any-match
 WHERE [key, other] GROUP-BY key WITHIN 8 s SLIDE 2 s"""

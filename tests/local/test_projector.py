@@ -102,7 +102,7 @@ def test_overflow_is_an_error_of_the_input() -> None:
     table = pa.table({"t": [1], "type": ["A"], "n": [2**63 - 1]})
     with pytest.raises(InputError, match=r"Overflow in addition.*\n.*convert the column"):
         project(table, Projector(scan("A: n + n > 0"), table.schema, Reading("t")))
-    with pytest.raises(InputError, match="Could not convert string 'zz'"):
+    with pytest.raises(InputError, match="compares text with a number"):
         project(table, Projector(scan("A: n = 'zz'"), table.schema, Reading("t")))
 
 
@@ -116,6 +116,7 @@ def test_overflow_is_an_error_of_the_input() -> None:
         "RETURN SUM(A.t) PATTERN SEQ(A, B) WITHIN 2 s",
     ],
 )
+@pytest.mark.filterwarnings("ignore::trendloom.errors.TieWarning")
 def test_the_schema_of_a_result_is_known_before_there_are_rows(text: str) -> None:
     plan = query(text).plan
     projector = Projector(plan.scan, pa.table(EVENTS).schema, Reading("t"))

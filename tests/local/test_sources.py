@@ -220,8 +220,11 @@ def test_files_that_cannot_be_opened(table: pa.Table, tmp_path: Path) -> None:
             r"cannot be read: .*magic bytes.*cut\.parquet.*\nCheck that the file is whole",
         ),
         (written(tmp_path / "bad.parquet", b"tiny"), r"too small to be a Parquet"),
-        (written(tmp_path / "bin.csv", bytes(range(256)) * 20), r"Error when sniffing file"),
-        (written(tmp_path / "rag.csv", b"a,b\n1,2\n1,2,3\n4\n"), r"Cannot find the columns of"),
+        (written(tmp_path / "bin.csv", bytes(range(256)) * 20), r"bin\.csv' is not UTF-8 text"),
+        (
+            written(tmp_path / "rag.csv", b"a,b\n1,2\n1,2,3\n4\n"),
+            r"Line 3 of .* has 3 fields",
+        ),
         (written(tmp_path / "half.jsonl", b'{"t":1}\n{"t":2,'), r"Malformed JSON in file"),
         (io.BytesIO(b""), r"stream is empty"),
         (io.StringIO("t,type\n"), r"text mode.*\nOpen it in binary mode"),
@@ -231,7 +234,7 @@ def test_files_that_cannot_be_opened(table: pa.Table, tmp_path: Path) -> None:
         ({"t": [1], "type": ["a", "b"]}, r"do not fit columns of one type"),
         (pd.DataFrame({"t": [1, "x"]}), r"do not fit columns of one type"),
         (pa.table({"a": [1], "A": [2]}), r"column name 'A' occurs twice"),
-        (pa.table({"a": pa.array([1.0], pa.float16())}), r"events cannot be read"),
+        (pa.table({"a": pa.array([1.0], pa.float16())}), r"halffloat, which cannot be read"),
     ]
     for events, message in wrong:
         with pytest.raises(InputError, match=message):
@@ -273,7 +276,7 @@ def test_csv_files_of_mixed_columns(tmp_path: Path) -> None:
         written(tmp_path / "1.csv", b"a,b\n1,2\n"),
         written(tmp_path / "2.csv", b"a,c\n1,2\n"),
     )
-    with pytest.raises(InputError, match=r"differ in column 'b': BIGINT in .*, missing in"):
+    with pytest.raises(InputError, match=r"differ in column 'b': there in .*, missing in"):
         open_events([one, two])
     three = written(tmp_path / "3.csv", b"a,b\n1.5,x\n")
     with open_events([one, three]) as source:

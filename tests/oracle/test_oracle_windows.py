@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from trendloom.errors import InputError, QueryMeaningError
+from trendloom.errors import InputError
 from trendloom.testing import naive, stream
 
 
@@ -129,6 +129,5 @@ def test_bad_input():
         rows("PATTERN A", [{"type": "A", "time": 1}, {"type": "A", "time": datetime(2024, 1, 1)}])
 
 
-def test_a_slide_beyond_the_window_has_no_meaning():
-    with pytest.raises(QueryMeaningError):
-        rows("PATTERN A WITHIN 1s SLIDE 2s", "a1")
+def test_a_slide_beyond_the_window_leaves_gaps():
+    assert rows("PATTERN A WITHIN 1s SLIDE 2s", "a1 a2") == [(2, 3, 1)]

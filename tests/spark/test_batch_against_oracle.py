@@ -52,12 +52,16 @@ def of_frame(spark: SparkSession, plan: str, **more: Any) -> Any:
 
 
 def test_the_exchange_plan(spark: SparkSession) -> None:
-    chosen = [case for case in drawn(cases(timestamps=None), 2 * CASES) if is_spark_case(case)]
+    chosen = [
+        case
+        for case in drawn(cases(timestamps=None, composed=False), 2 * CASES)
+        if is_spark_case(case)
+    ]
     check_all(chosen, of_frame(spark, "exchange"))
 
 
 def test_exact_integers(spark: SparkSession) -> None:
-    chosen = [case for case in drawn(cases(), CASES) if is_spark_case(case)]
+    chosen = [case for case in drawn(cases(composed=False), CASES) if is_spark_case(case)]
     check_all(chosen, of_frame(spark, "auto", numbers="exact"))
 
 
@@ -114,7 +118,7 @@ def test_the_direct_plan(
         return tl.spark.run(tl.query(case.query), str(path), spark, **options(case))
 
     folds = drawn(cases(timestamps=None, **FOLD), CASES)
-    others = drawn(cases(timestamps=None), CASES // 2)
+    others = drawn(cases(timestamps=None, composed=False), CASES // 2)
     check_all([case for case in folds + others if is_spark_case(case)], rows)
 
 
@@ -127,7 +131,9 @@ def test_windows_of_events(spark: SparkSession, tmp_path: Path) -> None:
         pq.write_table(arrow_events(events), path, row_group_size=2)
         return tl.spark.run(tl.query(case.query), str(path), spark, **options(case))
 
-    drawn_cases = drawn(cases(allow_tiebreak=False, window_kinds=("count",)), CASES // 2)
+    drawn_cases = drawn(
+        cases(allow_tiebreak=False, window_kinds=("count",), composed=False), CASES // 2
+    )
     chosen = [ranked(case) for case in drawn_cases if case.events]
     assert len(chosen) > CASES // 4
     check_all(chosen, of_frame(spark, "auto"))

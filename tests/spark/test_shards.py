@@ -13,8 +13,10 @@ from pyspark import cloudpickle
 from pyspark.sql.types import Row
 
 import trendloom as tl
+from trendloom.engine import signing
 from trendloom.engine.layout import Numbers
 from trendloom.engine.live import Live, Mode
+from trendloom.errors import StateError
 from trendloom.hosts.scan.project import Projector
 from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.arrive import Arrival
@@ -200,3 +202,21 @@ def test_late_events_are_counted_and_kept_aside_once(tmp_path: Path) -> None:
     assert [(row["ts"], row["k"]) for row in late] == [(7, "u"), (8, "v")]
     assert set(late[0]) == {"ts", "k", "x", "mask"}
     assert late[0]["x"] == 2
+
+
+def test_a_key_in_the_environment_signs_what_shards_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = events(40)
+    projector, feed = fed(QUERIES["vectors"], given.schema)
+    packed = to_blobs("events", projector(given).table, feed.task.group, 1)
+    blobs = pa.Table.from_batches(list(packed))
+    guard = pa.table({"shard": [GUARD], "blob": pa.array([b""], pa.binary())})
+    shards, store = Shards((feed,), 1, Mode.APPEND, None), Store()
+    monkeypatch.setenv("TRENDLOOM_STATE_KEY", "secret")
+    for batch in (guard, blobs) * 2:
+        micro_batch(shards, store, batch, 0)
+    assert all(bytes(data).startswith(signing.MAGIC) for _, data in store.values.values())
+    for key, said in (("other", "not of this key"), ("", "is signed, and no key was given")):
+        monkeypatch.setenv("TRENDLOOM_STATE_KEY", key)
+        for batch in (guard, blobs):
+            with pytest.raises(StateError, match=f"Stream.*{said}"):
+                micro_batch(shards, store, batch, 0)

@@ -14,6 +14,7 @@ import pytest
 
 import trendloom as tl
 from trendloom.engine import wire
+from trendloom.engine.wire import NEWER
 from trendloom.errors import (
     InputError,
     NumberError,
@@ -22,7 +23,7 @@ from trendloom.errors import (
     TrendloomError,
     WorkloadError,
 )
-from trendloom.hosts.local.live_state import ANEW, CHANGE, FORMAT, KIND, NEWER
+from trendloom.hosts.local.live_state import ANEW, CHANGE, FORMAT, KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -476,3 +477,47 @@ def test_a_query_whose_own_state_cannot_go_on_is_named() -> None:
     error = refusal(wire.pack(KIND, facts, {**tables, "states": states}))
     assert error.cause.startswith("Query 'rises': The state's bytes are damaged")
     assert error.remedy == ANEW
+
+
+def test_a_key_signs_states() -> None:
+    live = begin(state_key="secret")
+    live.push(TABLE.slice(0, 14))
+    data = live.save()
+    again = resumed(data, state_key=b"secret")
+    assert again.save() == data
+    assert rows_of(again, [TABLE.slice(14)]) == rows_of(resumed(saved()), [TABLE.slice(14)])
+    unsigned = saved()
+    for wrong, key, said in (
+        (data, None, "The state is signed, and no key was given."),
+        (data, "Secret", "The state's signature is not of this key"),
+        (unsigned, "secret", "The state is not signed, and a key was given."),
+        (data[:-1] + bytes([data[-1] ^ 1]), "secret", "The state's signature is not of this key"),
+        (data[:20], "secret", "The state's signature is not of this key"),
+    ):
+        error = refusal(wrong, state_key=key)
+        assert said in error.cause
+        assert error.remedy is not None
+    for at in range(len(data)):
+        changed = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        assert "sign" in refusal(changed, state_key="secret").cause
+
+
+def test_a_state_can_be_signed_with_another_key_than_it_came_with() -> None:
+    turned = resumed(saved()).save(state_key="new")
+    assert resumed(turned, state_key="new").save() == turned
+    for key in ("", b"", 7):
+        with pytest.raises(TrendloomError, match="A state key is bytes or text"):
+            begin(state_key=key)
+
+
+def test_late_events_of_two_kinds_of_frames_are_owed_together() -> None:
+    queries = {"sums": "RETURN SUM(A.x) AS n PATTERN A WITHIN 6 s SLIDE 3 s", "loops": LOOPS}
+    huge = [{**row, "x": 2**62} for row in EVENTS]
+    live = begin(queries)
+    live.push(pl.DataFrame(EVENTS[:6]))
+    with pytest.raises(WorkloadError):
+        live.push(pl.DataFrame([*huge[:1], *huge[6:20]]))
+    live.remove("sums")
+    live = live.workload.live(**READ, watermark="2 s", state=live.save())
+    late = live.push(pa.Table.from_pylist(huge[:2])).late
+    assert late.column("k").to_pylist() == ["u", "u", "v"]

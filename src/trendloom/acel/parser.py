@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trendloom.acel.check import check
 from trendloom.errors import Place, QuerySyntaxError
+from trendloom.language.limits import MAX_LEVELS
 from trendloom.language.reading import read
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _SIGNS = {
     "SHAPE": "same(…), increasing(…) or decreasing(…)",
     "$END": "the end",
     **{
-        word: word
+        f"_{word}": word
         for word in ("OR", "AND", "AS", "FILTER", "NEXT", "PROJECT", "AGG", "NOT", "IS", "LIKE")
     },
 }
@@ -60,7 +61,9 @@ def _read(text: str) -> Formula:
             text=text,
             remedy="Write at least an event type, as in SELL AS X FILTER X[price > 100].",
         )
-    formula: Formula = read(text, __package__, Builder(text), _complaint, _too_deep)
+    formula: Formula = read(
+        text, __package__, Builder(text), _complaint, _too_deep, parentheses=MAX_LEVELS
+    )
     return formula
 
 
@@ -72,6 +75,8 @@ def _too_deep(text: str) -> QuerySyntaxError:
 
 def _complaint(error: UnexpectedInput, text: str) -> QuerySyntaxError:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    from trendloom.language.complaints import character_remedy, string_for_name
 
     if isinstance(error, UnexpectedCharacters):
         start = error.pos_in_stream or 0
@@ -85,7 +90,7 @@ def _complaint(error: UnexpectedInput, text: str) -> QuerySyntaxError:
                 remedy=f"Close it with {sign}.",
             )
         return QuerySyntaxError(
-            f"'{sign}' cannot stand here", text=text, place=place, remedy=_expected(error.allowed)
+            f"'{sign}' cannot stand here", text=text, place=place, remedy=character_remedy(sign)
         )
     assert isinstance(error, UnexpectedToken)
     if error.token.type == "$END":
@@ -95,9 +100,11 @@ def _complaint(error: UnexpectedInput, text: str) -> QuerySyntaxError:
         start = error.token.start_pos or 0
         place = Place(start, start + len(error.token))
         cause = f"'{error.token}' cannot stand here"
-    return QuerySyntaxError(
-        cause, text=text, place=place, remedy=_expected(error.accepts or error.expected)
-    )
+    expected = error.accepts or error.expected
+    if error.token.type == "STRING" and "NAME" in expected:
+        cause, remedy = string_for_name(error.token)
+        return QuerySyntaxError(cause, text=text, place=place, remedy=remedy)
+    return QuerySyntaxError(cause, text=text, place=place, remedy=_expected(expected))
 
 
 def _expected(terminals: set[str]) -> str:

@@ -7,14 +7,13 @@ those of all windows: a result is in every window that has its start and its end
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trendloom.errors import Place, QueryMeaningError
 from trendloom.language.nodes import CountWindow, TimeWindow
-from trendloom.language.windows import read_amount, window
+from trendloom.language.windows import read_amount, ticks, window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,26 +52,22 @@ class Span:
     counted: bool = False
 
     @classmethod
-    def of(cls, asked: TimeWindow | CountWindow | None, nanoseconds: int, text: str) -> Span:
-        """`nanoseconds` per tick of the time column."""
+    def of(
+        cls,
+        asked: TimeWindow | CountWindow | None,
+        nanoseconds: int,
+        within: str = "",
+        slide: str = "",
+    ) -> Span:
+        """`nanoseconds` per tick of the time column; `within` and `slide` as they were written."""
         match asked:
             case None:
                 return cls()
-            case CountWindow(within=within, slide=slide):
-                return cls(within, slide, counted=True)
+            case CountWindow(within=size, slide=step):
+                return cls(size, step, counted=True)
             case TimeWindow(within=length, slide=every):
-                ticks = [
-                    None if one is None else one.nanoseconds / Fraction(nanoseconds)
-                    for one in (length, every)
-                ]
-                if any(one is not None and one.denominator != 1 for one in ticks):
-                    raise QueryMeaningError(
-                        "The window is not a whole number of ticks of the time column.",
-                        text=text,
-                        remedy="Use a multiple of a tick, or name another tick.",
-                    )
-                size, step = (None if one is None else int(one) for one in ticks)
-                return cls(size, step)
+                size = ticks(length, nanoseconds, within)
+                return cls(size, None if every is None else ticks(every, nanoseconds, slide))
 
     def earliest(self, key: Ints) -> Ints:
         """The first key of a start with which an event can be in one window."""
@@ -97,7 +92,7 @@ class Span:
         if self.slide is None:
             return every, start, start + self.within
         low, high = self._first(end), start // self.slide
-        many = high - low + 1
+        many = np.maximum(high - low + 1, 0)
         number = np.repeat(every, many)
         inner = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
         begin = (low[number] + inner) * self.slide

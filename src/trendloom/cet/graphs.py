@@ -9,9 +9,10 @@ import numpy as np
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
 from trendloom.cet.stretches import Searcher, graphs_of_stretches
-from trendloom.engine.columns import pair_columns
-from trendloom.engine.program import compile_predicates, compile_program
+from trendloom.engine.pair_programs import predicates_of
+from trendloom.engine.program import compile_program
 from trendloom.engine.spread import spread
+from trendloom.engine.stopping import check_stop
 from trendloom.errors import LimitError
 from trendloom.kernels.steps import nodes_at_most, row_at, steps_of
 from trendloom.kernels.superior import (
@@ -54,7 +55,7 @@ def graphs_of(
     """
     masks = chunk.mask.astype(np.uint64)
     program = compile_program(part, semantics)
-    predicates = compile_predicates(part, pair_columns(part, chunk))
+    predicates = predicates_of(part, chunk)
     if complete and is_plain(part):
         found = predecessors(part, semantics)
         searcher = Searcher(found, program, predicates, chunk.order, masks, memory)
@@ -74,6 +75,7 @@ def graphs_of(
             program, predicates, chunk.order, masks, work.codes, work.work.bound[k], lo, hi,
             complete, (memory - needed) // 24,
         )  # fmt: skip
+        check_stop()
         if len(pred_start) == 0:
             raise too_many(hi - lo, memory)
         variable = variable_of[state]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 
+from trendloom.engine.machine import usable_memory
 from trendloom.errors import LimitError, TrendloomError
 
 UNITS = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "KIB": 1, "MIB": 2, "GIB": 3, "TIB": 4}
@@ -16,13 +16,13 @@ ONE_THREAD = 1 << 30
 LEAST_ROWS, MOST_ROWS = 1 << 11, 1 << 17
 """Of a batch of the scan."""
 SHARE = 4
-"""Of the machine's memory one part in so many is taken, unless the caller says otherwise."""
+"""Of the memory that there is one part in so many is taken, unless the caller says otherwise."""
 
 
 def read_limit(given: str | int | None) -> int:
     """Bytes: `"512 MB"`, a number of bytes, or None for a share of the machine."""
     if given is None:
-        return max(LEAST, _machine() // SHARE)
+        return max(LEAST, usable_memory() // SHARE)
     if isinstance(given, bool) or not isinstance(given, int | str):
         raise _unreadable(given)
     if isinstance(given, int):
@@ -37,7 +37,7 @@ def read_limit(given: str | int | None) -> int:
     if amount < LEAST:
         raise TrendloomError(
             f"A memory limit of {in_words(amount)} is too small.",
-            remedy=f"Give at least {in_words(LEAST)}; the default is a fourth of the machine's.",
+            remedy=f"Give at least {in_words(LEAST)}; the default is a fourth of what there is.",
         )
     return amount
 
@@ -81,10 +81,6 @@ def scan_share(limit: int) -> tuple[str, int]:
     megabytes = max(LEAST_SCAN, limit // 2) >> 20
     rows = min(max(limit >> 16, LEAST_ROWS), MOST_ROWS)
     return f"{megabytes}MiB", rows
-
-
-def _machine() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _unreadable(given: object) -> TrendloomError:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from trendloom.cet.graph import Graph
 from trendloom.cet.memory import too_large, too_many
 from trendloom.engine.arrow import filled
+from trendloom.engine.stopping import check_stop
 from trendloom.errors import LimitError
 from trendloom.kernels.equal_steps import equal_steps
 from trendloom.kernels.restricting import restricted
@@ -103,6 +104,7 @@ class Searcher(NamedTuple):
                 lo, hi, most_edges,
             )  # fmt: skip
             found = Steps(*raw)
+        check_stop()
         if len(found.pred_start) == 0:
             raise too_many(hi - lo, self.memory)
         return found

@@ -8,7 +8,9 @@ import typer
 
 from trendloom.cli.options import (
     BadRows,
+    DateFormat,
     EventType,
+    HivePartitioning,
     Host,
     Inputs,
     Jars,
@@ -18,6 +20,7 @@ from trendloom.cli.options import (
     Packages,
     Remote,
     SparkLog,
+    Strict,
     Suffix,
     Tick,
     Tiebreak,
@@ -82,6 +85,9 @@ def run(
         ),
     ] = None,
     bad_rows: BadRows = "error",
+    strict: Strict = False,
+    date_format: DateFormat = None,
+    hive_partitioning: HivePartitioning = False,
     format: Annotated[  # noqa: A002
         Suffix | None,
         typer.Option("--format", "-f", help="Default: by the output's name, else jsonl."),
@@ -108,7 +114,9 @@ def run(
     On Spark, rows are called by --id, and an output is a directory.
     """
     text = read_formula(formula)
-    options = source_options(time, type, event_type, tick, tiebreak)
+    options = source_options(
+        time, type, event_type, tick, tiebreak, date_format, hive_partitioning, host=host
+    )
     events = events_of(inputs)
     chosen = batch_format(format, output)
     options |= {"partition_by": words(partition_by), "within": within, "slide": slide}
@@ -121,7 +129,7 @@ def run(
 
         wanted = spark_session(master, remote, packages, jars, log)
         job = SparkRun(inputs, chosen, output, overwrite=overwrite)
-        run_formula(job, wanted, text, returns, id, {**options, "limit": limit})
+        run_formula(job, wanted, text, returns, id, {**options, "limit": limit}, strict=strict)
         return
     if host != "local":
         misuse(f"There is no host '{host}': local or spark.", "--host")
@@ -131,14 +139,24 @@ def run(
     if output is not None:
         check_target(output, overwrite=overwrite)
 
+    import pyarrow as pa
+
     from trendloom import api
-    from trendloom.cli.output import note, some, write_file, write_rows
+    from trendloom.cli.output import (
+        note,
+        refuse_warned,
+        some,
+        unless_warned,
+        write_file,
+        write_rows,
+    )
     from trendloom.cli.progress import progress_bar
     from trendloom.hosts.local.batches import write_batches
 
     if returns is not None:
         with progress_bar("Aggregating") as report:
             made = api.aggregate_matches(text, returns, events, **options, progress=report)
+        refuse_warned(strict=strict)
         if output is None:
             write_rows(made.to_arrow(), chosen)
         else:
@@ -149,7 +167,10 @@ def run(
         found = api.matches(text, events, **options, limit=limit, progress=report)
         with found:
             target = sys.stdout.buffer if output is None else output
-            written = write_batches(found.reader(), target, chosen, overwrite=overwrite)
+            results = pa.RecordBatchReader.from_batches(
+                found.schema, unless_warned(found, strict=strict)
+            )
+            written = write_batches(results, target, chosen, overwrite=overwrite)
             sys.stdout.flush()
     if output is not None:
         note(f"Wrote {some(written, 'result')} to {output}.")

@@ -5,11 +5,15 @@ from typing import Annotated, Literal
 import typer
 
 from trendloom.cli.options import (
+    DateFormat,
     EventType,
+    HivePartitioning,
     Json,
+    MemoryLimit,
     Overwrite,
     QueryFile,
     QueryText,
+    Strict,
     Tick,
     Tiebreak,
     Type,
@@ -21,7 +25,7 @@ from trendloom.cli.options import (
     words,
 )
 from trendloom.cli.pictures import check_picture, write_chart
-from trendloom.cli.trends import Algorithm, MemoryLimit, Optimizer
+from trendloom.cli.trends import Algorithm, Optimizer
 
 
 def explain(
@@ -43,6 +47,8 @@ def explain(
     event_type: EventType = None,
     tick: Tick = "s",
     tiebreak: Tiebreak = None,
+    date_format: DateFormat = None,
+    hive_partitioning: HivePartitioning = False,
     memory_limit: MemoryLimit = None,
     algorithm: Algorithm = "auto",
     optimizer: Optimizer = "bnb",
@@ -61,6 +67,7 @@ def explain(
         ),
     ] = None,
     overwrite: Overwrite = False,
+    strict: Strict = False,
     acel: Annotated[
         bool, typer.Option("--acel", help="The query as a formula of the logic ACEL instead.")
     ] = False,
@@ -94,6 +101,7 @@ def explain(
         misuse(f"--json and --format {format} contradict each other.", "--json")
 
     from trendloom import api
+    from trendloom.cli.output import refuse_warned
 
     asked = api.query(text)
     chosen = "json" if json else format or "text"
@@ -102,7 +110,7 @@ def explain(
         return
     if time is None:
         misuse("Events need a time column: add --time.", "--input")
-    options = source_options(time, type, event_type, tick, tiebreak)
+    options = source_options(time, type, event_type, tick, tiebreak, date_format, hive_partitioning)
     limits = {"memory_limit": memory_limit, "algorithm": algorithm, "optimizer": optimizer}
     events = events_of(inputs)
     typer.echo(asked.explain(chosen, events, **options, **limits))
@@ -110,3 +118,4 @@ def explain(
         drawn = asked.picture(events, graphlets=graphlets, **options, **limits)
         write_chart(drawn, picture, overwrite=overwrite)
         typer.echo(f"\nWrote {picture}.", err=True)
+    refuse_warned(strict=strict)

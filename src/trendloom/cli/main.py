@@ -1,7 +1,7 @@
 """`trendloom`: the application and its commands.
 
 Exit codes: 0 done, 1 refused or failed (the message is on the standard error), 2 wrong usage,
-130 interrupted.
+130 interrupted, 143 terminated.
 """
 
 import sys
@@ -11,29 +11,27 @@ import typer
 from typer.core import TyperGroup
 
 from trendloom.cli.acel import acel
+from trendloom.cli.boundary import boundary
 from trendloom.cli.calibrate import calibrate
 from trendloom.cli.check import check
 from trendloom.cli.demo import demo
 from trendloom.cli.explain import explain
 from trendloom.cli.generate import generate
+from trendloom.cli.output import telling_warnings
 from trendloom.cli.run import run
 from trendloom.cli.stream import stream
 from trendloom.cli.trends import trends
 from trendloom.cli.verify import verify
 from trendloom.cli.warm_up import warm_up
 from trendloom.cli.workload import workload
-from trendloom.errors import TrendloomError
 
 
 class Commands(TyperGroup):
-    """Turns what Trendloom refuses into a message and an exit code."""
+    """Turns whatever ends a command into a message and an exit code."""
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except TrendloomError as error:
-            typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(1) from None
+    def main(self, *given: Any, **options: Any) -> Any:
+        with boundary(), telling_warnings():
+            return super().main(*given, **options)
 
 
 app = typer.Typer(

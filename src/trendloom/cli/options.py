@@ -46,12 +46,26 @@ Tick = Annotated[
 Tiebreak = Annotated[
     str | None,
     typer.Option(
-        "--tiebreak", metavar="COLUMN", help="Column that orders events of the same time."
+        "--tiebreak",
+        metavar="COLUMN",
+        help="Column that orders events of the same time; @row: the order of the rows.",
     ),
 ]
 BadRows = Annotated[
     Literal["error", "drop"],
     typer.Option("--bad-rows", help="What to do with rows that have no time."),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format",
+        metavar="FORMAT",
+        help="How dates are written in text files, where that is not clear: '%d/%m/%Y'.",
+    ),
+]
+HivePartitioning = Annotated[
+    bool,
+    typer.Option("--hive-partitioning", help="Folders name columns, as in day=2024-01-01/."),
 ]
 Host = Annotated[str, typer.Option("--host", metavar="NAME", help="Where the query runs.")]
 Master = Annotated[
@@ -78,6 +92,9 @@ SparkLog = Annotated[
     Literal["off", "error", "warn", "info"],
     typer.Option("--log", help="Spark: how much of its own log is shown."),
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Take warnings for errors: write nothing, exit with 1.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
@@ -88,6 +105,15 @@ NumbersKind = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option("--threads", metavar="N", min=1, help="Cores to use; default: all."),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="AMOUNT",
+        help="What may be held at once, as in '512 MB'; default: for listings a fourth of what "
+        "there is, else all.",
+    ),
 ]
 Format = Literal["table", "csv", "jsonl", "parquet"]
 RowFormat = Annotated[
@@ -152,12 +178,23 @@ def source_options(
     event_type: str | None,
     tick: str,
     tiebreak: str | None,
+    date_format: str | None = None,
+    hive_partitioning: bool = False,
+    *,
+    host: str = "local",
 ) -> dict[str, Any]:
     """How events are read, as keyword arguments."""
+    of_files: dict[str, Any] = {}
+    if date_format is not None:
+        of_files["date_format"] = date_format
+    if hive_partitioning:
+        of_files["hive_partitioning"] = True
+    if of_files and host == "spark":
+        misuse("--date-format and --hive-partitioning are for the local host.", "--host")
     if type is not None and event_type is not None:
         misuse("Give --type (a column) or --event-type (a name), not both.", "--type")
     named = {"time": time, "type": type, "event_type": event_type}
-    return named | {"tick": tick, "tiebreak": tiebreak}
+    return named | {"tick": tick, "tiebreak": tiebreak} | of_files
 
 
 def words(given: list[str] | None) -> tuple[str, ...]:

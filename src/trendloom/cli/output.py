@@ -1,36 +1,79 @@
 """Rows on their way out: a table for people, lines for programs, files that are whole."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from trendloom.cli.options import Suffix
+from trendloom.errors import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Item = TypeVar("Item")
 ON_SCREEN = 100
 """Rows that a terminal shows; a pipe gets all of them."""
 
 
+_told: ContextVar[Sequence[str]] = ContextVar("told", default=())
+"""The warnings that the command at hand has told."""
+
+
 def note(text: str) -> None:
     """Something a person wants to know, and a program reading the rows does not."""
-    typer.echo(text, err=True)
+    typer.echo("\n".join(map(printable, text.split("\n"))), err=True)
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
-    """Warnings as notes, once each: no one here wants to see a line of the library."""
+def telling_warnings() -> Iterator[None]:
+    """Warnings as notes when they are issued, once each, without a line of the library's code."""
     import warnings
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for text in dict.fromkeys(str(one.message) for one in caught):
-        note(f"Warning: {text}")
+    from trendloom.errors import TrendloomWarning
+
+    told: list[str] = []
+    token = _told.set(told)
+    with warnings.catch_warnings():
+        otherwise = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, TrendloomWarning):
+                otherwise(message, category, *place, **more)
+            elif (text := str(message)) not in told:
+                told.append(text)
+                note("Warning: " + text.replace("\n", "\n  "))
+
+        warnings.simplefilter("always", TrendloomWarning)
+        warnings.showwarning = show
+        try:
+            yield
+        finally:
+            _told.reset(token)
+
+
+def refuse_warned(*, strict: bool) -> None:
+    """Where `--strict` is given and something was warned of: nothing more is done."""
+    from trendloom.errors import TrendloomError
+
+    told = _told.get()
+    if strict and told:
+        raise TrendloomError(
+            f"There {'is a warning' if len(told) == 1 else f'are {len(told)} warnings'}, "
+            "and --strict takes warnings for errors.",
+            remedy="Follow what is said above, or leave --strict out.",
+        )
+
+
+def unless_warned(items: Iterable[Item], *, strict: bool) -> Iterator[Item]:
+    """The same, refused where `refuse_warned` does; asked again before each and at the end."""
+    for item in items:
+        refuse_warned(strict=strict)
+        yield item
+    refuse_warned(strict=strict)
 
 
 def some(count: int, thing: str) -> str:

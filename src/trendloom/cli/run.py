@@ -7,12 +7,15 @@ import typer
 
 from trendloom.cli.options import (
     BadRows,
+    DateFormat,
     EventType,
     Format,
+    HivePartitioning,
     Host,
     Inputs,
     Jars,
     Master,
+    MemoryLimit,
     NumbersKind,
     Overwrite,
     Packages,
@@ -21,6 +24,7 @@ from trendloom.cli.options import (
     Remote,
     RowFormat,
     SparkLog,
+    Strict,
     Suffix,
     Threads,
     Tick,
@@ -50,7 +54,11 @@ def run(
     host: Host = "local",
     numbers: NumbersKind = "auto",
     bad_rows: BadRows = "error",
+    strict: Strict = False,
+    date_format: DateFormat = None,
+    hive_partitioning: HivePartitioning = False,
     threads: Threads = None,
+    memory_limit: MemoryLimit = None,
     format: RowFormat = None,  # noqa: A002
     output: Annotated[
         str | None,
@@ -70,7 +78,9 @@ def run(
     under their aliases, else as written.
     """
     text = read_query(query, query_text)
-    options = source_options(time, type, event_type, tick, tiebreak)
+    options = source_options(
+        time, type, event_type, tick, tiebreak, date_format, hive_partitioning, host=host
+    )
     events = events_of(inputs)
     chosen = row_format(format, output, json=json)
     if host == "spark":
@@ -78,6 +88,8 @@ def run(
 
         if threads is not None:
             misuse("Spark knows its own cores: --master 'local[N]', or the cluster's.", "--threads")
+        if memory_limit is not None:
+            misuse("Spark has limits of its own, as spark.executor.memory.", "--memory-limit")
         wanted = spark_session(master, remote, packages, jars, log)
         job = SparkRun(inputs, chosen, output, overwrite=overwrite)
         job.check()
@@ -90,6 +102,7 @@ def run(
             wanted,
             lambda events, session: spark.run(asked, events, session, **options),
             by_window(asked),
+            strict=strict,
         )
         return
     refuse_spark_options(master, remote, packages, jars)
@@ -97,7 +110,7 @@ def run(
         check_target(output, overwrite=overwrite)
 
     from trendloom import api
-    from trendloom.cli.output import note, show_table, some, write_file, write_rows
+    from trendloom.cli.output import note, refuse_warned, show_table, some, write_file, write_rows
     from trendloom.cli.progress import progress_bar
 
     with progress_bar("Running") as report:
@@ -109,8 +122,10 @@ def run(
             host=host,
             bad_rows=bad_rows,
             threads=threads,
+            memory_limit=memory_limit,
             progress=report,
         )
+    refuse_warned(strict=strict)
     if result.dropped_rows:
         note(f"Dropped {some(result.dropped_rows, 'row')} without a time.")
     if chosen == "table":

@@ -34,15 +34,19 @@ def first_events(events: str | list[str], count: int, reading: Reading) -> pa.Ta
     from trendloom.hosts.scan import duck
     from trendloom.hosts.scan.columns import check_tiebreak, check_time
 
-    with open_events(events) as source:
+    with open_events(events, reading) as source:
         axis = check_time(source, reading.time, tick=reading.tick)
-        order = [duck.column(reading.time)]
-        if reading.tiebreak is not None:
+        order: list[exp.Expr] = [duck.column(reading.time)]
+        needed = [axis.expression]
+        if reading.is_by_row(source):
+            order.append(exp.Window(this=exp.Anonymous(this="row_number")))
+        elif reading.tiebreak is not None:
             check_tiebreak(source, reading.tiebreak)
             order.append(duck.column(reading.tiebreak))
+            needed.append(duck.column(reading.tiebreak))
         wanted = exp.select("*").from_(source.name).order_by(*order).limit(count)
         if reading.drops:
-            for key in (axis.expression, *order[1:]):
+            for key in needed:
                 known = exp.Not(this=exp.Is(this=key.copy(), expression=exp.null()))
                 wanted = wanted.where(known)
         table = source.connection.sql(duck.text(wanted)).to_arrow_table()

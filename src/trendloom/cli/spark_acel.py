@@ -19,6 +19,8 @@ def run_formula(
     returns: str | None,
     id: str | None,  # noqa: A002
     options: dict[str, Any],
+    *,
+    strict: bool,
 ) -> None:
     """With `returns`, its complex events are aggregated instead of listed."""
     if returns is None and id is None:
@@ -39,6 +41,7 @@ def run_formula(
             wanted,
             lambda events, session: spark.run(asked, events, session, **rest),
             by_window(asked),
+            strict=strict,
         )
         return
 
@@ -56,4 +59,5 @@ def run_formula(
         wanted,
         lambda events, session: spark.matches(formula, events, session, id=str(id), **options),
         in_order,
+        strict=strict,
     )

@@ -40,32 +40,41 @@ class SparkRun:
         wanted: dict[str, Any],
         rows_of: Callable[[Any, Any], Any],
         in_order: Callable[[pa.Table], pa.Table],
+        *,
+        strict: bool,
     ) -> None:
         """`rows_of` makes a DataFrame of events in a session; `in_order` is for what is shown."""
         kind = self.check()
 
-        from trendloom.cli.output import note, show_table, write_rows
+        from trendloom.cli.output import note, refuse_warned, show_table, write_rows
         from trendloom.hosts.spark.jobs import Wanted, job_session
 
         with job_session(Wanted(**wanted)) as session:
             events = self._events(session, kind, remote=wanted["remote"] is not None)
             rows = rows_of(events, session)
+            refuse_warned(strict=strict)
             if self.output is not None:
                 self._write(rows)
                 note(f"Wrote to the directory {self.output}.")
                 return
             table = in_order(rows.toArrow())
+        refuse_warned(strict=strict)
         if self.format == "table":
             show_table(table)
         elif self.format in ("csv", "jsonl"):
             write_rows(table, "csv" if self.format == "csv" else "jsonl")
 
     def _events(self, session: Any, kind: str, *, remote: bool) -> Any:
+        from trendloom.hosts.spark.logs import read_parquet
+
         read = session.read
         if kind == "parquet":
             # Workers read plain files themselves; a Connect server may have them elsewhere.
             plain = not remote and not any(map(glob.has_magic, self.inputs))
-            return self.inputs if plain else read.parquet(*self.inputs)
+            return self.inputs if plain else read_parquet(session, self.inputs)
+        # Otherwise Spark fills up rows that are too short, cuts those that are too long, and takes
+        # the first file's header for all.
+        read = read.option("mode", "FAILFAST").option("enforceSchema", False)
         if kind == "csv":
             return read.csv(self.inputs, header=True, inferSchema=True)
         return read.option("inferTimestamp", True).json(self.inputs)

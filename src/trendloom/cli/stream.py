@@ -17,6 +17,7 @@ from trendloom.cli.options import (
     QueryFile,
     QueryText,
     SparkLog,
+    Strict,
     Tick,
     Tiebreak,
     Time,
@@ -89,6 +90,7 @@ def stream(
         int, typer.Option("--shards", min=1, help="Pieces that the state is cut into.")
     ] = 16,
     bad_rows: BadRows = "error",
+    strict: Strict = False,
     numbers: Annotated[
         Literal["auto", "exact"],
         typer.Option("--numbers", help="exact: counts as whole numbers of up to 38 digits."),
@@ -135,7 +137,7 @@ def stream(
         misuse("--once reads what there is; --trigger reads again and again.", "--once")
 
     from trendloom import api, spark
-    from trendloom.cli.output import note, show_table
+    from trendloom.cli.output import note, refuse_warned, show_table
     from trendloom.hosts.spark.failed import going_on_from
     from trendloom.hosts.spark.jobs import Wanted, job_session
     from trendloom.hosts.spark.origins import ORIGINS, read_stream
@@ -159,6 +161,7 @@ def stream(
     with job_session(wanted) as session, going_on_from(checkpoint):
         events = read_stream(session, source, schema)
         rows = spark.run(keyed.text, events, **options)
+        refuse_warned(strict=strict)
         metrics = TrendMetrics(None if quiet else lambda _, batch: note(told(batch)))
         metrics.listen(session)
         try:
@@ -175,8 +178,9 @@ def stream(
 def told(batch: "Tally") -> str:
     """One micro-batch in a line."""
     lag = "no watermark yet" if batch.lag is None else f"watermark {batch.lag:,.1f} s behind"
+    dropped = f"{batch.dropped:,} dropped, " if batch.dropped else ""
     return (
-        f"{batch.events:,} events, {batch.rows:,} rows, {batch.late:,} late, "
+        f"{batch.events:,} events, {batch.rows:,} rows, {batch.late:,} late, {dropped}"
         f"state {batch.state_bytes:,} bytes, {lag}"
     )
 

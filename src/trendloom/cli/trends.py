@@ -7,11 +7,15 @@ import typer
 
 from trendloom.cli.options import (
     BadRows,
+    DateFormat,
     EventType,
+    HivePartitioning,
     Inputs,
+    MemoryLimit,
     Overwrite,
     QueryFile,
     QueryText,
+    Strict,
     Suffix,
     Tick,
     Tiebreak,
@@ -24,14 +28,6 @@ from trendloom.cli.options import (
     source_options,
 )
 
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option(
-        "--memory-limit",
-        metavar="AMOUNT",
-        help="What may be held at once, as in '512 MB'; default: a fourth of the machine's.",
-    ),
-]
 Algorithm = Annotated[
     Literal["auto", "m", "t", "h"],
     typer.Option("--algorithm", help="m: least memory; t: keeps all paths; h: between."),
@@ -111,6 +107,9 @@ def trends(
         ),
     ] = None,
     bad_rows: BadRows = "error",
+    strict: Strict = False,
+    date_format: DateFormat = None,
+    hive_partitioning: HivePartitioning = False,
     format: Annotated[  # noqa: A002
         Suffix | None,
         typer.Option(
@@ -128,7 +127,7 @@ def trends(
     Each has the rows of its events in the input, from 0, and what each is in the pattern.
     """
     text = read_query(query, query_text)
-    options = source_options(time, type, event_type, tick, tiebreak)
+    options = source_options(time, type, event_type, tick, tiebreak, date_format, hive_partitioning)
     events = events_of(inputs)
     chosen = batch_format(format, output)
     if output is not None:
@@ -137,7 +136,7 @@ def trends(
     import pyarrow as pa
 
     from trendloom import api
-    from trendloom.cli.output import note, some
+    from trendloom.cli.output import note, some, unless_warned
     from trendloom.cli.progress import progress_bar
     from trendloom.cli.stopping import stopper
     from trendloom.hosts.local.batches import write_batches
@@ -165,7 +164,8 @@ def trends(
         )
         with found:
             target = sys.stdout.buffer if output is None else output
-            batches = pa.RecordBatchReader.from_batches(found.schema, stop.until_asked(found))
+            whole = stop.until_asked(unless_warned(found, strict=strict))
+            batches = pa.RecordBatchReader.from_batches(found.schema, whole)
             written = write_batches(batches, target, chosen, overwrite=overwrite)
             sys.stdout.flush()
     if output is not None:

@@ -1,7 +1,7 @@
 """`trendloom warm-up`: compile the kernels now rather than in the first query."""
 
-import os
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from trendloom.cli.progress import progress_bar
+from trendloom.errors import TrendloomWarning
 
 QUERIES = (
     "RETURN COUNT(*), SUM(A.x) PATTERN (SEQ(A+, B))+",
@@ -87,10 +88,14 @@ def warm_up() -> None:
         *((_share, query) for query in SHARED),
         (_update, UPDATED),
     ]
+    from trendloom.engine.machine import usable_cores
+
     fresh = get_context("spawn")
     with (
         progress_bar("Compiling", unit="%") as report,
-        ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=fresh) as pool,
+        ProcessPoolExecutor(
+            max_workers=usable_cores(), mp_context=fresh, initializer=_be_quiet
+        ) as pool,
     ):
         waiting = [pool.submit(prepare, query) for prepare, query in work]
         for done, finished in enumerate(as_completed(waiting), 1):
@@ -98,6 +103,11 @@ def warm_up() -> None:
             if report is not None:
                 report(done, len(work))
     typer.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s.")
+
+
+def _be_quiet() -> None:
+    """The events have ties, and lack types, so that all kernels are met."""
+    warnings.simplefilter("ignore", TrendloomWarning)
 
 
 def _run(query: str, events: list[dict[str, Any]] = EVENTS) -> None:

@@ -8,11 +8,14 @@ import typer
 
 from trendloom.cli.options import (
     BadRows,
+    DateFormat,
     EventType,
     Format,
+    HivePartitioning,
     NumbersKind,
     Overwrite,
     RowFormat,
+    Strict,
     Suffix,
     Threads,
     Tick,
@@ -49,6 +52,9 @@ def workload(
     tiebreak: Tiebreak = None,
     numbers: NumbersKind = "auto",
     bad_rows: BadRows = "error",
+    strict: Strict = False,
+    date_format: DateFormat = None,
+    hive_partitioning: HivePartitioning = False,
     threads: Threads = None,
     mode: Annotated[
         Literal["dynamic", "always", "never"],
@@ -96,7 +102,7 @@ def workload(
         misuse("Say where the events are, or --explain.", "--input")
     if time is None:
         misuse("Name the column that holds the time.", "--time")
-    options = source_options(time, type, event_type, tick, tiebreak)
+    options = source_options(time, type, event_type, tick, tiebreak, date_format, hive_partitioning)
     events = events_of(inputs)
     split = output is not None and (output.endswith("/") or Path(output).is_dir())
     chosen = _each_format(format, json=json) if split else row_format(format, output, json=json)
@@ -109,13 +115,13 @@ def workload(
         if path is not None:
             check_target(path, overwrite=overwrite)
 
-    from trendloom.cli.output import note, show_table, some, told_plainly, write_file, write_rows
+    from trendloom.cli.output import note, refuse_warned, show_table, some, write_file, write_rows
     from trendloom.cli.progress import progress_bar
 
     asked = several.workload(folder)
     if split and chosen != "table":
         _check_targets(str(output), asked.names, chosen, overwrite=overwrite)
-    with progress_bar("Running") as report, told_plainly():
+    with progress_bar("Running") as report:
         results = asked.run(
             events,
             **options,
@@ -125,6 +131,7 @@ def workload(
             mode=mode,
             progress=report,
         )
+    refuse_warned(strict=strict)
     if results.dropped_rows:
         note(f"Dropped {some(results.dropped_rows, 'row')} without a time.")
     if split and chosen != "table":

@@ -22,11 +22,12 @@ from trendloom.engine.lanes import Lane, Sum
 from trendloom.engine.numbers import Column, Doubles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,14 @@ class Centres:
 
     def take(self, rows: NDArray[np.int64]) -> Centres:
         return Centres(self.middle[rows], self.scale[rows])
+
+    @staticmethod
+    def join(parts: Sequence[Centres]) -> Centres:
+        """One after another."""
+        return Centres(
+            np.concatenate([part.middle for part in parts]),
+            np.concatenate([part.scale for part in parts]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +126,47 @@ def _plus(left: Doubles, right: Doubles) -> Doubles:
     if not len(left.m):
         return left
     return left.minus(Doubles(-right.m, right.e))
+
+
+def under_one_centre(
+    columns: Mapping[Lane, Column], centres: Mapping[Sum, Centres], starts: Ints
+) -> tuple[dict[Lane, Column], dict[Sum, Centres]]:
+    """Columns whose centred sums can be added up in runs of rows, and the runs' centres.
+
+    Rows of one sum move to the middle of that with the largest squares. What it has rounded off is
+    lost anyway, and the sum's squares still tell how much that is: a variance of less is none.
+    A common middle for all would be far from groups that only some rows are of.
+    """
+    moved, found = dict(columns), {}
+    for one in moments(columns):
+        if one.second in centres:
+            old = centres[one.second]
+            first, second, count = (
+                columns[lane].to_doubles() for lane in (one.first, one.second, one.count)
+            )
+            new = _leading(second, count, old, starts)
+            moved[one.first], moved[one.second] = recentred_sums(first, second, count, old, new)
+            found[one.second] = new.take(starts)
+    return moved, found
+
+
+def _leading(second: Doubles, count: Doubles, old: Centres, starts: Ints) -> Centres:
+    """Per row the centre that all rows of its run move to."""
+    lengths = np.diff(np.append(starts, len(old.middle)))
+    lead = np.repeat(_largest(second, count, old.scale, starts, lengths), lengths)
+    # The scale of the widest values, so that no square overflows.
+    scale = np.minimum.reduceat(np.where(count.nonzero, old.scale, np.inf), starts)
+    scale = np.repeat(np.where(np.isinf(scale), 1.0, scale), lengths)
+    return Centres(old.middle[lead], scale)
+
+
+def _largest(second: Doubles, count: Doubles, scale: Floats, starts: Ints, lengths: Ints) -> Ints:
+    """Per run of rows, the one with the largest sum of squares."""
+    with np.errstate(invalid="ignore"):
+        size = second.log2() - 2 * np.log2(scale)
+    # Squares that are infinite are largest, and values at the middle are more than no values.
+    size = np.maximum(np.where(np.isnan(size), np.inf, size), np.finfo(np.float64).min)
+    size = np.where(count.nonzero, size, -np.inf)
+    top = np.flatnonzero(size == np.repeat(np.maximum.reduceat(size, starts), lengths))
+    run = np.repeat(np.arange(len(starts)), lengths)
+    return top[np.searchsorted(run[top], np.arange(len(starts)))]

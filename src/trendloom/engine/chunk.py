@@ -76,6 +76,23 @@ def make_chunk(batch: pa.RecordBatch, keys: int) -> Chunk:
     return Chunk(batch, keys, read_only(time), read_only(order), read_only(mask), bounds)
 
 
+def tied_events(chunk: Chunk, rows: int | None = None, since: int | None = None) -> int:
+    """How many events share their place in the order with another one of their partition.
+
+    Of the first `rows`, and of those not earlier than `since`; both must cut at time points.
+    """
+    order = chunk.order[:rows]
+    same = order[1:] == order[:-1]
+    if not same.any():
+        return 0
+    ends = chunk.bounds[1:-1]
+    same[ends[ends < len(order)] - 1] = False
+    if since is not None:
+        same &= chunk.time[1 : len(order)] >= since
+    # A pair has two events, and an event in the middle is in two pairs.
+    return 2 * int(np.count_nonzero(same)) - int(np.count_nonzero(same[1:] & same[:-1]))
+
+
 def mark_changes(column: pa.Array, changes: NDArray[np.bool_]) -> None:
     """Sets `changes[i]` where row i differs from the row before."""
     if len(column) < 2:

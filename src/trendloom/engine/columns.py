@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Part
 
 EXACT_DOUBLE = 1 << 53
+TOP_BIT = np.uint64(1 << 63)
 
 
 def valid(column: pa.Array) -> NDArray[np.bool_]:
@@ -42,17 +43,39 @@ def as_integers(column: pa.Array) -> NDArray[np.int64]:
     return filled(column, 0)
 
 
+def differences(column: pa.Array, middle: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values less a middle, or each less its own, rounded once; NaN for null.
+
+    Integers beyond 2**53 that are close to one another would be the same double. So they are
+    subtracted modulo 2**64, which is right wherever the difference is less than 2**63; elsewhere
+    it is so large that the rounded values will do.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        rough = as_doubles(column, np.nan) - middle
+    if not pa.types.is_integer(column.type):
+        return rough
+    whole = np.floor(middle)
+    high = np.floor(whole / 2.0**32)
+    words = high.astype(np.int64).astype(np.uint64) << np.uint64(32)
+    words += (whole - high * 2.0**32).astype(np.uint64)
+    wrapped = (filled(column, 0).astype(np.int64).view(np.uint64) - words).view(np.int64)
+    return np.where(np.abs(rough) < 2.0**62, wrapped - (middle - whole), rough)
+
+
 def pair_columns(part: Part, chunk: Chunk) -> NDArray[np.float64]:
-    """The columns of a part's two-event conditions; NaN for null."""
-    columns = np.empty((len(part.columns), len(chunk)), np.float64)
+    """The columns that a part compares with each other, as doubles that compare as they do.
+
+    NaN stands for null, and for columns of conditions that are more than a comparison.
+    """
+    columns = np.empty((len(part.columns), len(chunk)))
     done: set[int] = set()
     for number, column in enumerate(part.columns):
         if number in done:
             continue
-        left = chunk.operand(column.operand)
         if column.partner is None:
-            columns[number] = as_doubles(left, np.nan)
+            columns[number] = np.nan
             continue
+        left = chunk.operand(column.operand)
         partner = next(
             k
             for k, other in enumerate(part.columns)
@@ -72,14 +95,56 @@ def comparable(left: pa.Array, right: pa.Array) -> tuple[NDArray[np.float64], ND
         left = left.dictionary_decode()
     if isinstance(right, pa.DictionaryArray):
         right = right.dictionary_decode()
+    for one in (left, right):
+        if pa.types.is_nested(one.type) or pa.types.is_interval(one.type):
+            raise _incomparable(left.type, right.type)
+    if len(left) in (left.null_count, right.null_count):
+        # Of a column without values nobody may have known the type.
+        return np.full(len(left), np.nan), np.full(len(left), np.nan)
     if left.type != right.type:
+        if _is_moment(left.type) and _is_moment(right.type):
+            values = _rank_of_moments(left, right)
+            return values[: len(left)], values[len(left) :]
         left, right = _common(left, right)
-    both = pa.concat_arrays([left, right]).dictionary_encode()
-    rank = np.empty(len(both.dictionary) + 1)
-    rank[to_numpy(pc.sort_indices(both.dictionary))] = np.arange(len(both.dictionary))
-    rank[-1] = np.nan
-    values = rank[filled(both.indices, -1)]
+    values = rank_of(pa.concat_arrays([left, right]))
     return values[: len(left)], values[len(left) :]
+
+
+def rank_of(column: pa.Array) -> NDArray[np.float64]:
+    """The place of every value among the different ones; NaN for null."""
+    encoded = column.dictionary_encode()
+    rank = np.empty(len(encoded.dictionary) + 1)
+    rank[to_numpy(pc.sort_indices(encoded.dictionary))] = np.arange(len(encoded.dictionary))
+    rank[-1] = np.nan
+    ranks: NDArray[np.float64] = rank[filled(encoded.indices, -1)]
+    return ranks
+
+
+def _rank_of_moments(*columns: pa.Array) -> NDArray[np.float64]:
+    """The places of dates and timestamps of any unit in their order; nothing is rounded."""
+    seconds, parts, known = [], [], np.concatenate([valid(column) for column in columns])
+    for column in columns:
+        if pa.types.is_date(column.type):
+            days = filled(column.cast(pa.date32()).cast(pa.int32()), 0).astype(np.int64)
+            seconds.append(days * 86_400)
+            parts.append(np.zeros(len(days), np.int64))
+            continue
+        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+        whole, rest = np.divmod(filled(column.cast(pa.int64()), 0), per_second)
+        seconds.append(whole)
+        parts.append(rest * (10**9 // per_second))
+    both = np.concatenate(seconds), np.concatenate(parts)
+    order = np.lexsort(both[::-1])
+    changes = np.zeros(len(order), np.bool_)
+    for one in both:
+        changes[1:] |= one[order][1:] != one[order][:-1]
+    ranks = np.empty(len(order))
+    ranks[order] = np.cumsum(changes)
+    return np.where(known, ranks, np.nan)
+
+
+def _is_moment(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 def _plain(column: pa.Array) -> bool:
@@ -94,18 +159,30 @@ def _plain(column: pa.Array) -> bool:
 
 
 def _common(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    numeric = [
-        pa.types.is_integer(c.type) or pa.types.is_floating(c.type) or pa.types.is_decimal(c.type)
-        for c in (left, right)
-    ]
-    if all(numeric):
+    kinds = (left.type, right.type)
+    if not all(map(_is_numeric, kinds)):
+        if {"string", "large_string"} == {str(kind) for kind in kinds}:
+            return left.cast(pa.large_string()), right.cast(pa.large_string())
+        raise _incomparable(*kinds)
+    if any(map(pa.types.is_floating, kinds)):
         return left.cast(pa.float64(), safe=False), right.cast(pa.float64(), safe=False)
-    temporal = [pa.types.is_timestamp(c.type) or pa.types.is_date(c.type) for c in (left, right)]
-    if all(temporal):
-        common = pa.timestamp("us")
-        return left.cast(common, safe=False), right.cast(common, safe=False)
-    raise InputError(
-        f"A condition compares {left.type} with {right.type}.",
+    scale = max(kind.scale if pa.types.is_decimal(kind) else 0 for kind in kinds)
+    common = pa.decimal256(76, scale)
+    try:
+        return left.cast(common), right.cast(common)
+    except pa.ArrowInvalid:
+        raise _incomparable(*kinds) from None
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def _incomparable(left: pa.DataType, right: pa.DataType) -> InputError:
+    return InputError(
+        f"A condition compares {left} with {right}.",
         remedy="Compare attributes of one type; convert one of them before the query.",
     )
 
@@ -132,7 +209,7 @@ def lasting_keys(
         values = as_doubles(column, np.nan) + 0.0
         here = ~np.isnan(values)
         return order_keys(from_numpy(np.where(here, values, 0.0)), largest=False), here
-    return as_integers(_as_int64(column)), valid(column)
+    return as_integers(as_whole(column)), valid(column)
 
 
 def _is_signed(kind: pa.DataType) -> bool:
@@ -146,7 +223,7 @@ def order_keys(column: pa.Array, *, largest: bool) -> NDArray[np.int64]:
         bits = as_doubles(column, 0.0).view(np.int64)
         keys = np.where(bits < 0, bits ^ ABSENT, bits)
     else:
-        keys = as_integers(_as_int64(column)).copy()
+        keys = as_integers(as_whole(column)).copy()
     if largest:
         keys = ~keys
     here = valid(column)
@@ -159,22 +236,25 @@ def order_keys(column: pa.Array, *, largest: bool) -> NDArray[np.int64]:
     return keys
 
 
-def from_keys(keys: NDArray[np.int64], kind: pa.DataType, *, largest: bool) -> pa.Array:
-    """The values of the keys, null where ABSENT."""
-    absent = keys == ABSENT
-    plain = np.where(absent, 0, ~keys if largest else keys)
-    if pa.types.is_float64(kind):
-        bits = np.where(plain < 0, plain ^ ABSENT, plain)
-        return from_numpy(bits.view(np.float64), absent)
-    whole = from_numpy(plain, absent)
+def as_whole(column: pa.Array) -> pa.Array:
+    """64-bit integers that order as integers, times, dates and booleans do."""
+    if pa.types.is_uint64(column.type):
+        bits = filled(column, 0) ^ TOP_BIT
+        return from_numpy(bits.view(np.int64), ~valid(column))
+    if pa.types.is_boolean(column.type) or pa.types.is_date32(column.type):
+        return column.cast(pa.int32()).cast(pa.int64())
+    return column.cast(pa.int64())
+
+
+def from_whole(
+    values: NDArray[np.int64], missing: NDArray[np.bool_], kind: pa.DataType
+) -> pa.Array:
+    """What `as_whole` took."""
+    if pa.types.is_uint64(kind):
+        return from_numpy(values.view(np.uint64) ^ TOP_BIT, missing)
+    whole = from_numpy(values, missing)
     if pa.types.is_boolean(kind):
         return whole.cast(pa.bool_())
     if pa.types.is_date32(kind):
         return whole.cast(pa.int32()).cast(kind)
     return whole.cast(kind)
-
-
-def _as_int64(column: pa.Array) -> pa.Array:
-    if pa.types.is_boolean(column.type) or pa.types.is_date32(column.type):
-        return column.cast(pa.int32()).cast(pa.int64())
-    return column.cast(pa.int64())

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trendloom.engine.arrow import read_only
+from trendloom.engine.centres import moments
+from trendloom.engine.centring import (
+    around_partitions,
+    around_runs,
+    around_vectors,
+    row_centres,
+)
+from trendloom.engine.ends import Moved
+from trendloom.engine.ends import narrowed as narrowed_keys
 from trendloom.engine.inputs import (
     Centre,
     double_rows,
@@ -20,7 +29,7 @@ from trendloom.engine.inputs import (
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, with_count
 from trendloom.engine.layout import is_whole
 from trendloom.engine.neighbours import with_steps, without_ties
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers, overflow
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, narrowed
 from trendloom.engine.pieces import LEAST_EVENTS, Vectors
 from trendloom.engine.program import compile_table, possible_masks
 from trendloom.engine.searching import Search
@@ -106,14 +115,26 @@ class Evaluator:
         return lookups(self.part, self.semantics) is not None
 
     def evaluate(self, chunk: Chunk, runs: Runs) -> Slots:
-        """Complete runs from nothing."""
+        """Complete runs from nothing, whatever their numbers are."""
+        moved = Moved.of(self.layout.extremes, chunk, None)
+        chunk, middles = around_partitions(self, chunk if moved is None else moved.chunk)
+        slots = self.from_nothing(chunk, runs)
+        if moved is not None:
+            keys = {lane: moved.key(lane, keys) for lane, keys in slots.extremes.items()}
+            slots = replace(slots, extremes=keys)
+        if not middles:
+            return slots
+        of_slots = {k: middle[runs.partition][slots.run] for k, middle in middles.items()}
+        centres = row_centres(self, moments(slots.columns), of_slots)
+        return around_runs(self, chunk, runs, replace(slots, centres=centres))
+
+    def from_nothing(self, chunk: Chunk, runs: Runs) -> Slots:
+        """Complete runs of values that are centred, and not at the ends."""
         if self.steps:
             return self._step(chunk, runs)
         if self.ranks or not self.folds:
             return self.search(chunk, runs)
-        state = self.blank(len(runs))
-        self.fold(chunk, runs, state)
-        return self.read(state)
+        return self.read(self.fold(chunk, runs, self.blank(len(runs))))
 
     def search(self, chunk: Chunk, runs: Runs) -> Slots:
         """Complete runs, by value or event by event."""
@@ -161,8 +182,29 @@ class Evaluator:
         vectors[:, np.array(self.fast.armed, np.int64) * lanes] = 1
         return vectors
 
-    def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
-        """Moves row r of the state on by the events of run r."""
+    def fold(self, chunk: Chunk, runs: Runs, state: State) -> State:
+        """The state with row r moved on by the events of run r. The one given is used up."""
+        chunk, state = around_vectors(self, chunk, runs, state)
+        moved = Moved.of(self.layout.extremes, chunk, state.extremes)
+        if moved is None:
+            return self._fold_integers(chunk, runs, state)
+        return moved.back(self._fold_integers(moved.chunk, runs, moved.state(state)))
+
+    def _fold_integers(self, chunk: Chunk, runs: Runs, state: State) -> State:
+        """The same of values that are not at the ends; integers may be of any size."""
+        first, rest = state.integers, state
+        if first is not None and first.is_wide:
+            rest = replace(state, integers=None)
+        elif first is not None:
+            first = first.take(np.arange(len(runs)))
+        self._fold(chunk, runs, rest)
+        if first is None or not (first.is_wide or state.overflow[0]):
+            return state
+        exact = Vectors(self, chunk, *self.table(chunk)).fold_exactly(runs, first.v)
+        return replace(state, integers=Integers(narrowed(exact)), overflow=np.zeros(1, np.bool_))
+
+    def _fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
+        """The same in place; says in `overflow` if integers do not fit."""
         table, codes = self.table(chunk)
         panes = cut_panes(chunk, runs)
         if panes is None or not panes.pay(self):
@@ -180,7 +222,8 @@ class Evaluator:
         if len(lost) and state.integers is not None:
             # A vector has less to add up than a map.
             integers = state.integers.take(lost)
-            self.fold_runs(chunk, table, codes, runs.pick(lost), State(None, integers, None))
+            rest = State(None, integers, None, overflow=state.overflow)
+            self.fold_runs(chunk, table, codes, runs.pick(lost), rest)
             state.integers.v[lost] = integers.v
 
     def fold_runs(
@@ -201,7 +244,7 @@ class Evaluator:
                 integer_rows(chunk, self.layout.checked),
             )  # fmt: skip
             if not fits:
-                raise overflow()
+                state.overflow[:] = True
         if state.extremes is not None:
             lanes = self.layout.extremes
             fold_extremes(
@@ -212,7 +255,7 @@ class Evaluator:
     def read(self, state: State) -> Slots:
         """The finished trends' sums and extremes of every row."""
         columns: dict[Lane, Column] = {}
-        extremes: dict[Extremum, Ints] = {}
+        extremes: dict[Extremum, NDArray[Any]] = {}
         rows = 0
         ends = [self.cells]
         if self.semantics is Semantics.ANY:
@@ -240,8 +283,9 @@ class Evaluator:
             width = 1 + len(self.layout.extremes)
             for k, extremum in enumerate(self.layout.extremes, 1):
                 at = [end * width + k for end in ends]
-                extremes[extremum] = state.extremes[:, at].min(axis=1)
-        return Slots(np.arange(rows), (), columns[TRENDS].nonzero, columns, extremes)
+                extremes[extremum] = narrowed_keys(state.extremes[:, at].min(axis=1))
+        centres = row_centres(self, moments(self.layout.scaled or ()), state.middles)
+        return Slots(np.arange(rows), (), columns[TRENDS].nonzero, columns, extremes, centres)
 
     def table(self, chunk: Chunk) -> tuple[Table, NDArray[Any]]:
         """The fast path's table and every event's code in it."""
@@ -304,4 +348,5 @@ class Evaluator:
                 for one in portions(chunk, runs, cut_runs(sizes, shares))
             ]
         )  # fmt: skip
-        return self.read(state)
+        # Whole runs can be looked at again: the router has exact integers, too.
+        return self.search(chunk, runs) if state.overflow[0] else self.read(state)

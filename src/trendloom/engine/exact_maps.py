@@ -88,10 +88,10 @@ def rounded(head: Ints, tail: Ints) -> NDArray[np.float64]:
 
 
 def apply_exact(
-    head: Ints, tail: Ints, lo: Ints, hi: Ints, lanes: int, first: Ints
+    head: Ints, tail: Ints, lo: Ints, hi: Ints, lanes: int, first: NDArray[Any]
 ) -> NDArray[np.object_]:
     """What maps `lo[r] : hi[r]`, [row, basis, number], in turn make of the vector `first[r]`."""
-    if not tail.any():
+    if not tail.any() and first.dtype != np.object_:
         moved = first.copy()
         lost = np.zeros(head.shape[:2], np.bool_)
         if apply_integers(head, lost, lo, hi, lanes, moved):

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from trendloom import bigint
 from trendloom.engine.arrow import from_numpy
-from trendloom.engine.columns import from_keys
+from trendloom.engine.ends import from_keys
 from trendloom.engine.inputs import Centre
 from trendloom.engine.lanes import Extremum, Sum, lanes_of
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, fitting
 from trendloom.language.nodes import Aggregate, Function
 
 if TYPE_CHECKING:
@@ -60,8 +60,11 @@ def value_column(
             return None, array
         case _:
             assert isinstance(lanes[0], Sum)
+            assert isinstance(lanes[1], Sum)
             assert lanes[0].operand is not None
-            scale = centres.get(lanes[0].operand, Centre()).scale
+            scale: float | NDArray[np.float64] = centres.get(lanes[0].operand, Centre()).scale
+            if lanes[1] in rows.centres:
+                scale = rows.centres[lanes[1]].scale
             array = _spread(columns, scale, root=aggregate.function is Function.STDDEV)
             return None, array
 
@@ -73,7 +76,7 @@ def _number(
         case Doubles():
             return None, from_numpy(column.to_float(), missing)
         case Integers():
-            return None, from_numpy(column.v, missing)
+            return None, from_numpy(fitting(column.v, missing), missing)
         case Exact():
             text = [
                 None if gone else bigint.as_text(v)
@@ -89,7 +92,7 @@ def _over(left: Column, right: Column) -> NDArray[np.float64]:
     return left.to_doubles().over(right.to_doubles())
 
 
-def _spread(columns: list[Column], scale: float, *, root: bool) -> pa.Array:
+def _spread(columns: list[Column], scale: float | NDArray[np.float64], *, root: bool) -> pa.Array:
     """The sample variance from centred sums: (S₂ − S₁²/n) / (n − 1)."""
     first, second, count = (column.to_doubles() for column in columns)
     mean = first.over(count)

@@ -14,6 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom.engine.arrow import filled, from_numpy
+from trendloom.engine.centres import Centres, under_one_centre
+from trendloom.engine.ends import joined as joined_keys
+from trendloom.engine.ends import without
+from trendloom.engine.inputs import Centre
 from trendloom.engine.lanes import TRENDS, Extremum, Lane, Sum
 from trendloom.engine.numbers import Column, Doubles, Exact, Integers, joined
 from trendloom.kernels.extreme import ABSENT
@@ -39,7 +43,9 @@ class Rows:
     """[row, binding]: numbers of grouping values, -1 for null, EVERY."""
     found: NDArray[np.bool_]
     columns: dict[Lane, Column]
-    extremes: dict[Extremum, Ints]
+    extremes: dict[Extremum, NDArray[Any]]
+    centres: dict[Sum, Centres] = field(default_factory=dict)
+    """As slots have them."""
 
     def __len__(self) -> int:
         return len(self.group)
@@ -52,6 +58,7 @@ class Rows:
             self.found[rows],
             {lane: column.take(rows) for lane, column in self.columns.items()},
             {lane: keys[rows] for lane, keys in self.extremes.items()},
+            {lane: centres.take(rows) for lane, centres in self.centres.items()},
         )
 
     def merged(self) -> Rows:
@@ -62,13 +69,15 @@ class Rows:
         rows = self.take(order)
         if len(starts) == len(rows):
             return rows
+        columns, centres = under_one_centre(rows.columns, rows.centres, starts)
         return Rows(
             rows.group[starts],
             rows.window[starts],
             rows.values[starts],
             np.logical_or.reduceat(rows.found, starts),
-            {lane: column.sum_runs(starts) for lane, column in rows.columns.items()},
+            {lane: column.sum_runs(starts) for lane, column in columns.items()},
             {lane: np.minimum.reduceat(keys, starts) for lane, keys in rows.extremes.items()},
+            centres,
         )
 
     def order(self) -> tuple[Ints, Ints]:
@@ -94,7 +103,8 @@ class Rows:
             np.concatenate([p.values for p in parts]),
             np.concatenate([p.found for p in parts]),
             {lane: joined([p.columns[lane] for p in parts]) for lane in first.columns},
-            {lane: np.concatenate([p.extremes[lane] for p in parts]) for lane in first.extremes},
+            {lane: joined_keys([p.extremes[lane] for p in parts]) for lane in first.extremes},
+            {lane: Centres.join([p.centres[lane] for p in parts]) for lane in first.centres},
         )
 
 
@@ -126,6 +136,7 @@ class Harvest:
                 slots.found,
                 slots.columns,
                 slots.extremes,
+                slots.centres,
             )
         )
 
@@ -205,15 +216,16 @@ def _pair(left: Rows, right: Rows) -> Rows:
             if isinstance(lane, Sum):
                 share = _where(found, column) if lane.distinct else _times(column, other_count)
                 columns[lane] = _plus(columns[lane], share) if lane in columns else share
-    extremes: dict[Extremum, Ints] = {}
+    extremes: dict[Extremum, NDArray[Any]] = {}
     for lane in {**one.extremes, **two.extremes}:
         if lane.variable is None:
             extremes[lane] = one.extremes[lane] + two.extremes[lane]
         else:
             extremes[lane] = (one if lane in one.extremes else two).extremes[lane]
-        extremes[lane] = np.where(found, extremes[lane], ABSENT)
+        extremes[lane] = without(extremes[lane], ~found)
     values = np.where(one.values == EVERY, two.values, one.values)
-    return Rows(one.group, one.window, values, found, columns, extremes)
+    centres = {**one.centres, **two.centres}
+    return Rows(one.group, one.window, values, found, columns, extremes, centres)
 
 
 def _where(here: NDArray[np.bool_], column: Column) -> Column:
@@ -326,4 +338,5 @@ def _nothing(rows: Rows, window: Ints, keys: list[tuple[int, int, tuple[int, ...
         np.zeros(count, np.bool_),
         zeros,
         {lane: np.full(count, ABSENT, np.int64) for lane in rows.extremes},
+        {lane: Centres.same(Centre(), count) for lane in rows.centres},
     )

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trendloom.engine.columns import as_doubles, as_integers, order_keys, valid
+from trendloom.engine.arrow import to_numpy
+from trendloom.engine.columns import as_doubles, as_integers, differences, order_keys, valid
 from trendloom.kernels.extreme import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.lanes import Extremum, Sum
@@ -39,9 +42,15 @@ class Centre:
         spread = max(high / 2 - middle / 2, middle / 2 - low / 2)
         return cls(middle, 2.0 ** -np.clip(np.frexp(spread)[1], -900, 1000) if spread else 1.0)
 
-    def of(self, values: Floats) -> Floats:
+    def of(self, column: pa.Array) -> Floats:
+        """The centred values; NaN for null."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return (values - self.middle) * self.scale
+            return differences(column, self.middle) * self.scale
+
+
+def centred_column(operand: int) -> str:
+    """The column of a chunk in which an operand's values are centred already (`centring`)."""
+    return f"c{operand}"
 
 
 EVERY_VARIABLE = -1
@@ -63,9 +72,12 @@ def doubles(chunk: Chunk, lane: Sum, centres: dict[int, Centre]) -> Floats:
     column = chunk.operand(lane.operand)
     if lane.power == 0:
         return valid(column).astype(np.float64)
-    values = as_doubles(column, np.nan)
-    if lane.centred:
-        values = centres.get(lane.operand, Centre()).of(values)
+    if lane.centred and centred_column(lane.operand) in chunk.batch.schema.names:
+        values = to_numpy(chunk.batch.column(centred_column(lane.operand)))
+    elif lane.centred:
+        values = centres.get(lane.operand, Centre()).of(column)
+    else:
+        values = as_doubles(column, np.nan)
     if lane.power == 2:
         values = values * values
     missing = np.isnan(values)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom.engine.arrow import to_numpy
+from trendloom.engine.holding import bytes_of_events, bytes_of_rows
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
 from trendloom.engine.live.vectors import Vectors
@@ -38,9 +39,19 @@ class Interleaved:
         self._tables: list[pa.Table] = []
 
     @property
+    def tied(self) -> dict[tuple[str, ...], int]:
+        """`ties`, of the one query that there is."""
+        return {(): self.ties}
+
+    @property
     def is_crowded(self) -> bool:
         """Whether a run over sorted events, which has one partition open at a time, does better."""
         return len(self._vectors.kept) > MOST_VECTORS
+
+    @property
+    def ties(self) -> int:
+        """Events that share their time with another one of their partition."""
+        return self._vectors.ties
 
     def push(self, batch: pa.RecordBatch) -> None:
         """Takes the next rows of the scan."""
@@ -65,6 +76,12 @@ class Interleaved:
             return pa.concat_tables(self._tables)
         sheet = Sheet(self.setting, self.evaluators)
         return sheet.table(sheet.rows())
+
+    def held(self) -> tuple[int, int]:
+        """Bytes, at most about, of events and vectors that wait and of the result's rows so far."""
+        vectors = sum(bytes_of_rows(one, len(self._vectors.kept)) for one in self.evaluators)
+        events = bytes_of_events(self.evaluators, self._waiting)
+        return events + vectors, 2 * sum(table.nbytes for table in self._tables)
 
     def _fold(self, ready: list[pa.RecordBatch], now: int | None) -> None:
         events = pa.Table.from_batches(ready) if ready else None

@@ -142,7 +142,7 @@ def make_maps(setting: Setting, batch: pa.RecordBatch) -> pa.Table:
     ]
     centres: dict[int, Centre] = {}
     for operand in centred_operands(evaluators):
-        centre = _centre(as_doubles(chunk.operand(operand), np.nan))
+        centre = _centre(chunk.operand(operand))
         # Without finite values nothing is near anything: the table says so by a NaN.
         told = Centre(np.nan) if centre is None else centre
         columns += [from_numpy(np.full(len(panes), value)) for value in (told.middle, told.scale)]
@@ -181,10 +181,11 @@ def _fitting(setting: Setting, mappers: Sequence[Mapper], panes: Runs) -> Runs:
     return cut_to_fit(panes, exact[0].chunk, makes, most, apart)
 
 
-def _centre(values: NDArray[np.float64]) -> Centre | None:
+def _centre(column: pa.Array) -> Centre | None:
     """What the chunk's own values are near to."""
+    values = as_doubles(column, np.nan)
     centre = Centre.near(values)
-    if centre is not None and not np.any(centre.of(values[np.isfinite(values)])):
+    if centre is not None and not np.any(centre.of(column)[np.isfinite(values)]):
         # Nothing deviates, so every scale is right: leave the choice to other chunks.
         return replace(centre, scale=FINEST)
     return centre

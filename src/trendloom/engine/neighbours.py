@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trendloom.engine.arrow import read_only
-from trendloom.engine.columns import pair_columns
-from trendloom.engine.program import compile_predicates
+from trendloom.engine.pair_programs import predicates_of
 from trendloom.kernels.neighbours import of_neighbours
 from trendloom.plan.lookups import lookup_of
 from trendloom.plan.pairs import Op
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from trendloom.engine.chunk import Chunk
     from trendloom.engine.windows import Runs
+    from trendloom.kernels.predicates import Predicates
     from trendloom.plan.plan import Part
 
     Floats = NDArray[np.float64]
@@ -46,19 +46,20 @@ def with_steps(part: Part, chunk: Chunk, masks: NDArray[Any]) -> NDArray[Any]:
     bits = len(part.bits) + len(part.programs)
     kind = np.dtype(np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint64)
     codes: NDArray[Any] = masks.astype(kind)
-    columns = pair_columns(part, chunk)
+    predicates = predicates_of(part, chunk)
     for program in range(len(part.programs)):
         bit = kind.type(1 << (len(part.bits) + program))
-        codes[1:] |= _of_neighbours(part, program, columns).astype(kind) * bit
+        codes[1:] |= _of_neighbours(part, program, predicates).astype(kind) * bit
     return read_only(codes)
 
 
-def _of_neighbours(part: Part, program: int, columns: Floats) -> NDArray[np.bool_]:
+def _of_neighbours(part: Part, program: int, predicates: Predicates) -> NDArray[np.bool_]:
     """Whether a condition holds of each row and the one behind it."""
+    columns = predicates.column
     out = np.ones(max(0, columns.shape[1] - 1), np.bool_)
     lookup = lookup_of(part.programs[program])
     if lookup is None:
-        of_neighbours(compile_predicates(part, columns), program, out)
+        of_neighbours(predicates, program, out)
         return out
     for one in lookup.conditions:
         # Whole columns at once: a branch per event would be mispredicted half of the time.

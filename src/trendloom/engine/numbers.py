@@ -93,9 +93,13 @@ class Doubles:
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """Checked 64-bit integers."""
+    """Integers of 64 bits; Python's, as objects, where a sum on the way needs more.
 
-    v: NDArray[np.int64]
+    Only what a query returns has to fit 64 bits (`fitting`): sums of large numbers of both signs
+    fit again, and averages are no integers.
+    """
+
+    v: NDArray[Any]
 
     def take(self, rows: NDArray[Any]) -> Integers:
         return Integers(self.v[rows])
@@ -103,37 +107,44 @@ class Integers:
     def sum_runs(self, starts: NDArray[np.int64]) -> Integers:
         if len(starts) == len(self.v):
             return self
-        size = np.add.reduceat(np.abs(self.v.astype(np.float64)), starts)
-        if size.max(initial=0.0) < CERTAIN:
-            return Integers(np.add.reduceat(self.v, starts))
-        return _fitting(np.add.reduceat(self.v.astype(np.object_), starts))
+        if not self.is_wide:
+            size = np.add.reduceat(np.abs(self.v.astype(np.float64)), starts)
+            if size.max(initial=0.0) < CERTAIN:
+                return Integers(np.add.reduceat(self.v, starts))
+        return Integers(narrowed(np.add.reduceat(self.v.astype(np.object_), starts)))
 
     def times(self, other: Integers) -> Integers:
-        size = np.abs(self.v.astype(np.float64) * other.v.astype(np.float64))
-        if size.max(initial=0.0) < CERTAIN:
-            return Integers(self.v * other.v)
-        return _fitting(self.v.astype(np.object_) * other.v.astype(np.object_))
+        if not (self.is_wide or other.is_wide):
+            size = np.abs(self.v.astype(np.float64) * other.v.astype(np.float64))
+            if size.max(initial=0.0) < CERTAIN:
+                return Integers(self.v * other.v)
+        return Integers(narrowed(self.v.astype(np.object_) * other.v.astype(np.object_)))
 
     def minus(self, other: Integers) -> Integers:
-        return Integers(self.v - other.v)
+        """Of counts, neither of which is negative."""
+        return Integers(narrowed(self.v - other.v))
 
     def over(self, other: Integers) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.v / other.v
+        return self.to_doubles().over(other.to_doubles())
 
     def to_float(self) -> NDArray[np.float64]:
-        return self.v.astype(np.float64)
+        return self.to_doubles().to_float()
 
     def log2(self) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
-            return np.log2(self.v.astype(np.float64))
+        return self.to_doubles().log2()
 
     def to_doubles(self) -> Doubles:
+        if self.is_wide:
+            return Exact(self.v).to_doubles()
         return Doubles(self.v.astype(np.float64), np.zeros(len(self.v), np.int64))
 
     @property
+    def is_wide(self) -> bool:
+        return self.v.dtype == np.object_
+
+    @property
     def nonzero(self) -> NDArray[np.bool_]:
-        return np.not_equal(self.v, 0)
+        return np.asarray(self.v != 0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +206,24 @@ def joined(parts: Sequence[Column]) -> Column:
             return Exact(np.concatenate([p.v for p in parts if isinstance(p, Exact)]))
 
 
-def _fitting(values: NDArray[np.object_]) -> Integers:
-    """Python's integers as 64-bit ones, or an error."""
-    if any(not -INT64_MAX - 1 <= value <= INT64_MAX for value in values):
+def narrowed(values: NDArray[Any]) -> NDArray[Any]:
+    """In 64 bits if all of them fit, else as they are."""
+    if values.dtype != np.object_ or not all(fits(value) for value in values.flat):
+        return values
+    return values.astype(np.int64)
+
+
+def fitting(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """In 64 bits, 0 where missing; an error if one of the others does not fit."""
+    if values.dtype != np.object_:
+        return values
+    if not all(fits(value) for value in values[~missing]):
         raise overflow()
-    return Integers(values.astype(np.int64))
+    return np.where(missing, 0, values).astype(np.int64)
+
+
+def fits(value: int) -> bool:
+    return -INT64_MAX - 1 <= value <= INT64_MAX
 
 
 def overflow() -> NumberError:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from trendloom.engine.wire import damaged
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,9 +63,8 @@ class Packing:
         data = np.frombuffer(values, np.uint8)[offsets[0] : offsets[-1]]
         size = np.diff(offsets)
         needed = size > self.short
-        assert np.all(np.where(needed, size == self.long, size == self.short)), (
-            "maps of another plan"
-        )
+        if not np.all(np.where(needed, size == self.long, size == self.short)):
+            raise damaged("their maps are of another query")
         tail_at = np.full(rows, -1, np.int64)
         if not needed.any():
             return Packed(

@@ -7,10 +7,13 @@ A run's share is one Arrow table: per part of the plan, window and group one row
 `window`             the number of the window
 `v0`, `v1`, …        the values of grouping variables, null for trends without the variable
 `found`              whether there is a trend
-`lane0`, …           the lanes: 64-bit integers; scaled doubles as two columns, `_m` and `_e`; exact
-                     integers in hexadecimal digits, which are read and written in linear time
-`least0`, …          keys of the extremes
-`middle0`, `scale0`  by operand: what the run's centred sums are relative to, null if nothing yet
+`lane0`, …           the lanes: 64-bit integers, null where they do not fit; scaled doubles as two
+                     columns, `_m` and `_e`; exact integers in hexadecimal digits, which are read
+                     and written in linear time
+`lane0_wide`, …      the same digits of integers that do not fit
+`least0`, …          keys of the extremes, null without a value
+`lane0_middle`, …    beside squares: what the row's sums of a variance are relative to
+`lane0_scale`, …
 
 A column that the part has no use for is null. The schema depends on the setting only, so shares of
 several runs can be concatenated, in any order.
@@ -18,7 +21,7 @@ several runs can be concatenated, in any order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +29,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trendloom.engine.arrow import from_numpy, to_numpy
-from trendloom.engine.centres import Centres, moments, recentred_sums
+from trendloom.engine.arrow import filled, from_numpy, to_numpy
+from trendloom.engine.centres import Centres, moments
 from trendloom.engine.chunk import mark_changes
+from trendloom.engine.columns import valid
+from trendloom.engine.ends import is_absent, without
 from trendloom.engine.groups import Groups
 from trendloom.engine.harvest import EVERY, Harvest, Rows
 from trendloom.engine.inputs import Centre
-from trendloom.engine.numbers import Column, Doubles, Exact, Integers
+from trendloom.engine.numbers import Column, Doubles, Exact, Integers, fits
 from trendloom.engine.table import group_keys, put_together, result_table
+from trendloom.engine.wire import damaged, reading
+from trendloom.kernels.extreme import ABSENT
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.evaluate import Evaluator
-    from trendloom.engine.lanes import Extremum, Lane
+    from trendloom.engine.lanes import Extremum, Lane, Sum
     from trendloom.engine.setting import Setting
     from trendloom.plan.plan import Plan
 
@@ -74,10 +81,11 @@ def partial_table(
 ) -> pa.Table:
     """A run's share: the rows of its parts."""
     shape = _Shape(setting)
-    centres = {k: centre for e in evaluators for k, centre in e.centres.items()}
     tables = [
-        shape.write(k, harvest, groups, rows, centres)
-        for k, (harvest, rows) in enumerate(zip(harvests, sides, strict=True))
+        shape.write(k, harvest, groups, rows, evaluator.centres)
+        for k, (evaluator, harvest, rows) in enumerate(
+            zip(evaluators, harvests, sides, strict=True)
+        )
     ]
     return pa.concat_tables(tables)
 
@@ -85,19 +93,20 @@ def partial_table(
 def merge_partials(setting: Setting, tables: Iterable[pa.Table]) -> pa.Table:
     """The result of all runs together, as one run over all partitions gives it."""
     plan, shape = setting.plan, _Shape(setting)
-    shares = [table.select(shape.schema.names).cast(shape.schema) for table in tables]
-    table = pa.concat_tables(shares or [shape.schema.empty_table()])
-    groups, group = _numbered(table, setting.group_types)
-    scales = {operand: _scale(table, operand) for operand in shape.centred}
     evaluators, harvests = setting.evaluators(), setting.harvests()
-    part = to_numpy(table.column("part").combine_chunks())
+    with reading():
+        table = shape.joined(tables)
+        groups, group = _numbered(table, setting.group_types)
+        part = _numbers(table, "part")
+        if len(part) and not 0 <= part.min() <= part.max() < len(evaluators):
+            raise damaged(f"there are rows of parts {part.min()} to {part.max()}")
     sides: list[Rows] = []
-    for k, (evaluator, harvest) in enumerate(zip(evaluators, harvests, strict=True)):
-        evaluator.centres.update({o: Centre(0.0, scale) for o, scale in scales.items()})
+    for k, harvest in enumerate(harvests):
         mine = np.flatnonzero(part == k)
         own = table.take(from_numpy(mine))
-        rows = shape.read(k, harvest, group[mine], own)
-        sides.append(_under_one_centre(rows, own, scales).merged())
+        with reading():
+            rows = shape.read(k, harvest, group[mine], own)
+        sides.append(rows.merged())
     rows = put_together(plan, sides)
     return result_table(plan, setting.windows, evaluators, harvests, groups, rows)
 
@@ -130,9 +139,10 @@ class _Shape:
         return {lane: f"least{k}" for k, lane in enumerate(found)}
 
     @cached_property
-    def centred(self) -> list[int]:
-        """Operands of variances."""
-        return sorted({one.operand for part in self.lanes for one in moments(part)})
+    def centred(self) -> dict[Sum, str]:
+        """Squares of variances."""
+        found = dict.fromkeys(one.second for part in self.lanes for one in moments(part))
+        return {lane: self.lane_names[lane] for lane in found}
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -153,9 +163,14 @@ class _Shape:
         for lane, name in self.lane_names.items():
             fields += [(field, array.type) for field, array in _written(name, domains[lane])]
         fields += [(name, pa.int64()) for name in self.extreme_names.values()]
-        for k in self.centred:
-            fields += [(f"middle{k}", pa.float64()), (f"scale{k}", pa.float64())]
+        for name in self.centred.values():
+            fields += [(f"{name}_middle", pa.float64()), (f"{name}_scale", pa.float64())]
         return pa.schema(fields)
+
+    def joined(self, tables: Iterable[pa.Table]) -> pa.Table:
+        """All shares in one table, in the columns' types."""
+        shares = [table.select(self.schema.names).cast(self.schema) for table in tables]
+        return pa.concat_tables(shares or [self.schema.empty_table()])
 
     def write(
         self, part: int, harvest: Harvest, groups: Groups, rows: Rows, centres: dict[int, Centre]
@@ -174,11 +189,12 @@ class _Shape:
         for lane in self.lanes[part]:
             arrays.update(_written(self.lane_names[lane], rows.columns[lane]))
         for extremum in self.extremes[part]:
-            arrays[self.extreme_names[extremum]] = from_numpy(rows.extremes[extremum])
-        for k in self.centred:
-            if k in centres:
-                arrays[f"middle{k}"] = from_numpy(np.full(count, centres[k].middle))
-                arrays[f"scale{k}"] = from_numpy(np.full(count, centres[k].scale))
+            arrays[self.extreme_names[extremum]] = _written_keys(rows.extremes[extremum])
+        for one in moments(self.lanes[part]):
+            name, same = self.centred[one.second], centres.get(one.operand, Centre())
+            own = rows.centres.get(one.second, Centres.same(same, count))
+            arrays[f"{name}_middle"] = from_numpy(own.middle)
+            arrays[f"{name}_scale"] = from_numpy(own.scale)
         columns = [
             arrays[field.name].cast(field.type)
             if field.name in arrays
@@ -194,16 +210,32 @@ class _Shape:
         for b, key in enumerate(group_keys(plan.all_parts[part])):
             place = plan.group_variables.index(key)
             values[:, place] = harvest.number(b, table.column(f"v{place}").combine_chunks())
+        found = _numbers(table, "found")
+        extremes = {
+            lane: _read_keys(table.column(self.extreme_names[lane]).combine_chunks())
+            for lane in self.extremes[part]
+        }
+        for lane, keys in extremes.items():
+            # Values may all be null, but every trend has a length.
+            if lane.variable is None and (found & is_absent(keys)).any():
+                raise damaged("there are trends without a length")
         return Rows(
             group,
             _numbers(table, "window"),
             values,
-            _numbers(table, "found"),
+            found,
             {
                 lane: _read(table, self.lane_names[lane], domain)
                 for lane, domain in self.lanes[part].items()
             },
-            {lane: _numbers(table, self.extreme_names[lane]) for lane in self.extremes[part]},
+            extremes,
+            {
+                one.second: Centres(
+                    _numbers(table, f"{self.centred[one.second]}_middle"),
+                    _numbers(table, f"{self.centred[one.second]}_scale"),
+                )
+                for one in moments(self.lanes[part])
+            },
         )
 
 
@@ -215,7 +247,15 @@ def _written(name: str, column: Column) -> list[tuple[str, pa.Array]]:
         case Doubles():
             return [(f"{name}_m", from_numpy(column.m)), (f"{name}_e", from_numpy(column.e))]
         case Integers():
-            return [(name, from_numpy(column.v))]
+            if not column.is_wide:
+                none = pa.nulls(len(column.v), pa.string())
+                return [(name, from_numpy(column.v)), (f"{name}_wide", none)]
+            narrow = [int(v) if fits(v) else None for v in column.v]
+            wide = [None if fits(v) else format(int(v), "x") for v in column.v]
+            return [
+                (name, pa.array(narrow, pa.int64())),
+                (f"{name}_wide", pa.array(wide, pa.string())),
+            ]
         case Exact():
             return [(name, pa.array([format(int(v), "x") for v in column.v], pa.string()))]
 
@@ -225,15 +265,39 @@ def _read(table: pa.Table, name: str, domain: Column) -> Column:
         case Doubles():
             return Doubles(_numbers(table, f"{name}_m"), _numbers(table, f"{name}_e"))
         case Integers():
-            return Integers(_numbers(table, name))
+            narrow = table.column(name).combine_chunks()
+            digits = table.column(f"{name}_wide").combine_chunks()
+            if (valid(narrow) == valid(digits)).any():
+                raise damaged("a number is missing, or there twice")
+            whole = filled(narrow, 0)
+            if digits.null_count < len(digits):
+                whole = whole.astype(np.object_)
+                whole[to_numpy(digits.is_valid())] = _undigits(digits.drop_null())
+            return Integers(whole)
         case Exact():
-            values = np.empty(len(table), np.object_)
-            values[:] = [int(text, 16) for text in table.column(name).to_pylist()]
-            return Exact(values)
+            return Exact(_undigits(table.column(name).combine_chunks()))
+
+
+def _undigits(column: pa.Array) -> NDArray[np.object_]:
+    values = np.empty(len(column), np.object_)
+    values[:] = [int(text, 16) for text in column.to_pylist()]
+    return values
 
 
 def _numbers(table: pa.Table, name: str) -> NDArray[Any]:
     return to_numpy(table.column(name).combine_chunks())
+
+
+def _written_keys(keys: NDArray[Any]) -> pa.Array:
+    absent = is_absent(keys)
+    return from_numpy(np.where(absent, 0, keys).astype(np.int64), absent)
+
+
+def _read_keys(column: pa.Array) -> NDArray[Any]:
+    keys, here = filled(column, ABSENT), valid(column)
+    if not (here & (keys == ABSENT)).any():
+        return keys
+    return without(keys.astype(np.object_), ~here)
 
 
 # ── groups ───────────────────────────────────────────────────────────────────────────────────
@@ -271,58 +335,3 @@ def _ranks(column: pa.Array) -> Ints:
     rank[order] = np.cumsum(new)
     ranks: Ints = rank[to_numpy(encoded.indices)]
     return ranks
-
-
-# ── centres ──────────────────────────────────────────────────────────────────────────────────
-
-
-def _scale(table: pa.Table, operand: int) -> float:
-    """The scale of the widest values that any run has seen, so that no square overflows."""
-    smallest = pc.min(table.column(f"scale{operand}")).as_py()
-    return 1.0 if smallest is None else float(smallest)
-
-
-def _under_one_centre(rows: Rows, table: pa.Table, scales: dict[int, float]) -> Rows:
-    """Rows whose centred sums can be added up, window by window and group by group.
-
-    Rows of one sum move to the middle of that with the largest squares. What it has rounded off is
-    lost anyway, and the sum's squares still tell how much that is: a variance of less is none.
-    A common middle for all would be far from groups that only one run has seen.
-    """
-    found = moments(rows.columns)
-    if not found or not len(rows):
-        return rows
-    order, starts = rows.order()
-    rows = rows.take(order)
-    lengths = np.diff(np.append(starts, len(rows)))
-    columns = dict(rows.columns)
-    for one in found:
-        old = _centres(table, one.operand).take(order)
-        first, second, count = (
-            columns[lane].to_doubles() for lane in (one.first, one.second, one.count)
-        )
-        lead = np.repeat(_largest(second, count, old.scale, starts, lengths), lengths)
-        new = Centres(old.middle[lead], np.full(len(rows), scales[one.operand]))
-        columns[one.first], columns[one.second] = recentred_sums(first, second, count, old, new)
-    return replace(rows, columns=columns)
-
-
-def _centres(table: pa.Table, operand: int) -> Centres:
-    """Of every row; a run without one has seen no values."""
-    nowhere = Centre()
-    return Centres(
-        to_numpy(pc.fill_null(table.column(f"middle{operand}"), nowhere.middle).combine_chunks()),
-        to_numpy(pc.fill_null(table.column(f"scale{operand}"), nowhere.scale).combine_chunks()),
-    )
-
-
-def _largest(second: Doubles, count: Doubles, scale: Floats, starts: Ints, lengths: Ints) -> Ints:
-    """Per run of rows, the one with the largest sum of squares."""
-    with np.errstate(invalid="ignore"):
-        size = second.log2() - 2 * np.log2(scale)
-    # Squares that are infinite are largest, and values at the middle are more than no values.
-    size = np.maximum(np.where(np.isnan(size), np.inf, size), np.finfo(np.float64).min)
-    size = np.where(count.nonzero, size, -np.inf)
-    top = np.flatnonzero(size == np.repeat(np.maximum.reduceat(size, starts), lengths))
-    run = np.repeat(np.arange(len(starts)), lengths)
-    return top[np.searchsorted(run[top], np.arange(len(starts)))]

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trendloom.engine.exact_maps import apply_exact, cut_to_fit, exact_maps
 from trendloom.engine.inputs import length_steps
-from trendloom.engine.map_shapes import shapes_of
+from trendloom.engine.layout import Layout
+from trendloom.engine.map_shapes import exact_shape, shapes_of
 from trendloom.engine.mapping import Mapper
 from trendloom.engine.shares import Portion, cut_runs
 from trendloom.engine.sliding import vector_event
@@ -46,6 +48,8 @@ LEAST_EVENTS = 1 << 15
 DEARER = (1.7, 2.5, 2.1)
 """An event in a map of one pack of bases to one in a vector: doubles, integers, keys. Measured with
 `(SEQ(A+, B))+` and `SEQ(A+, B)`, one to three lanes, on a core of an AMD EPYC."""
+AT_ONCE = 1 << 22
+"""Numbers of maps of exact integers."""
 COUNTED = 6.0
 """What is reckoned with for one or two states that are only counted. A map costs 1.3 to 2.6
 vectors, but these cost so little that what a second thread gained was lost on starting it: at this
@@ -91,6 +95,27 @@ class Vectors:
         pieces = [piece for piece in together(jobs) if piece is not None]
         for piece in pieces:
             self._apply(piece, runs, state)
+
+    def fold_exactly(self, runs: Runs, first: NDArray[Any]) -> NDArray[np.object_]:
+        """What the runs make of vectors of integers, of any size: through maps that fit."""
+        layout = self.evaluator.layout
+        only = Layout(None, None, layout.checked, (), ())
+        by = replace(self.evaluator, layout=only)
+        mapper = Mapper(by, self.chunk, self.table, self.codes)
+        shape = exact_shape(by)
+        assert shape is not None, "there are integers to be moved"
+        make, x = mapper.make_exact, mapper.exact_rows
+        most = max(1, AT_ONCE // shape.size)
+        out = np.zeros(first.shape, np.object_)
+        for at in range(0, len(runs), most):
+            some = runs.pick(np.arange(at, min(at + most, len(runs))))
+            numbered = replace(some, window=np.arange(len(some)))
+            panes = cut_to_fit(numbered, self.chunk, [(make, x)], most, 0)
+            lo = np.searchsorted(panes.window, numbered.window)
+            hi = np.searchsorted(panes.window, numbered.window, "right")
+            maps = exact_maps(make, x, panes.lo, panes.hi, shape.lanes)
+            out[at : at + most] = apply_exact(*maps, lo, hi, shape.lanes, first[at : at + most])
+        return out
 
     def _dearer(self) -> float:
         """How many times an event costs in a map what it costs in a vector."""

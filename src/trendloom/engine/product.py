@@ -35,6 +35,7 @@ from trendloom.engine.maps import (
 from trendloom.engine.numbers import overflow
 from trendloom.engine.packed import Packed, Packing
 from trendloom.engine.table import part_rows, put_together, result_table
+from trendloom.engine.wire import reading
 from trendloom.kernels.lattice_maps import apply_extremes
 from trendloom.kernels.maps import apply_doubles, apply_integers, recentre
 from trendloom.kernels.scaled import BEYOND
@@ -108,6 +109,10 @@ class Product:
         if maps.num_rows == 0:
             return
         schema = map_schema(self.setting)
+        with reading():
+            self._take(schema, maps.select(schema.names).cast(schema))
+
+    def _take(self, schema: pa.Schema, maps: pa.Table) -> None:
         count = len(self.setting.partition_types)
         self._keys.append(maps.select([f"p{k}" for k in range(count)]))
         ends = [one.name for one in end_fields(end_schema(self.setting))]

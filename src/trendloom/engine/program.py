@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.kernels import predicates as opcodes
 from trendloom.kernels import program as kernel
 from trendloom.kernels.table import Table
 from trendloom.language.nodes import Semantics
@@ -116,21 +115,6 @@ def compile_program(part: Part, semantics: Semantics) -> kernel.Program:
         check_start=check_start,
         check_variable=check_variable,
         check_predicate=check_predicate,
-    )
-
-
-def compile_predicates(part: Part, column: NDArray[np.float64]) -> opcodes.Predicates:
-    """The part's two-event conditions over `column`, one row per PairColumn."""
-    start, op, argument = grouped(
-        [[(getattr(opcodes, op.name), arg) for op, arg in code] for code in part.programs], 2
-    )
-    return opcodes.Predicates(
-        start=start,
-        code=np.ascontiguousarray(np.stack([op, argument], axis=1)),
-        constant=np.array(part.constants, np.float64),
-        column=column,
-        stack=np.empty(opcodes.STACK_DEPTH),
-        block=np.empty((opcodes.STACK_DEPTH, opcodes.BLOCK)),
     )
 
 

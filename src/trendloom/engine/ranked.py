@@ -9,6 +9,7 @@ import numpy as np
 from trendloom.engine.cells import Cells, longest_tie
 from trendloom.engine.lanes_of_windows import LANES
 from trendloom.engine.program import grouped, ints
+from trendloom.engine.stopping import stop_flag
 from trendloom.kernels.counted import count_by_value
 from trendloom.kernels.lanes_counted import count_in_lanes
 from trendloom.kernels.lanes_ranked import sum_in_lanes
@@ -152,4 +153,5 @@ def compile_steps(
         ranking=ints(number for _, number in indexes),
         plain=ints(plain),
         final=ints(int(state in accepting) for state in range(len(states))),
+        stop=stop_flag(),
     )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
-    from trendloom.plan.lookups import Comparison, Lookup
+    from trendloom.plan.lookups import Lookup
+    from trendloom.plan.pairs import Comparison
     from trendloom.plan.plan import Part
 
     Ints = NDArray[np.int64]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.engine.cells import Cells, longest_tie
-from trendloom.engine.columns import pair_columns
 from trendloom.engine.exact import PRIMES_PER_PASS, join_residues, primes_needed
 from trendloom.engine.lanes import TRENDS, Lane, Sum
-from trendloom.engine.numbers import Column, Doubles, Exact
-from trendloom.engine.program import compile_predicates, compile_program
+from trendloom.engine.numbers import Doubles, Exact
+from trendloom.engine.pair_programs import predicates_of
+from trendloom.engine.program import compile_program
+from trendloom.engine.stopping import check_stop
 from trendloom.kernels.members import BLOCK_BITS, BLOCK_WORDS, Members
 from trendloom.kernels.program import Work
 from trendloom.kernels.route import cells_needed, route
@@ -54,7 +55,7 @@ class Router(Cells):
         self.codes = codes
         self.work = work
         self.program = compile_program(part, semantics)
-        self.predicates = compile_predicates(part, pair_columns(part, chunk))
+        self.predicates = predicates_of(part, chunk)
         self.span = int((work.hi - work.lo).max(initial=0))
         self.width = longest_tie(chunk.order) * len(part.automaton.states)
         cells = cells_needed(self.program, self.span, self.width)
@@ -80,6 +81,7 @@ class Router(Cells):
             members or self.members(None, 0),
         )
         self.make(work or self.work, lanes)
+        check_stop()
 
     def make(self, work: Work, lanes: Lanes) -> None:
         """The runs of one pass."""
@@ -119,7 +121,7 @@ class Router(Cells):
 
     # ── passes of their own ──────────────────────────────────────────────────────────────────
 
-    def exact(self, lanes: Sequence[Sum], bounds: Scaled) -> dict[Lane, Column]:
+    def exact(self, lanes: Sequence[Sum], bounds: Scaled) -> dict[Lane, Exact]:
         """Exact sums: residues modulo as many primes as the magnitudes in `bounds` ask for."""
         width = 1 + len(lanes)
         bits = np.zeros(self.slots)
@@ -134,7 +136,7 @@ class Router(Cells):
             block = self.modular(lanes, first, count)
             self.run(work=self._some(needed[self.work.slot] > first), modular=block)
             residues.append(block.out.reshape(self.slots, width, count))
-        columns: dict[Lane, Column] = {}
+        columns: dict[Lane, Exact] = {}
         names: tuple[Lane, ...] = (TRENDS, *lanes)
         joined = np.concatenate(residues, axis=2) if residues else None
         for k, name in enumerate(names):

@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.engine.chunk import Chunk, join_batches, make_chunk, same_partition
+from trendloom.engine import estimate
+from trendloom.engine.centring import around_own, around_runs
+from trendloom.engine.chunk import Chunk, join_batches, make_chunk, same_partition, tied_events
 from trendloom.engine.columns import as_doubles
 from trendloom.engine.groups import Groups, Partitions
+from trendloom.engine.holding import bytes_of_events, bytes_of_rows
 from trendloom.engine.inputs import Centre
 from trendloom.engine.partial import partial_table
 from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.engine.turnover import turnover
+from trendloom.errors import warn
 from trendloom.plan.plan import WindowStrategy
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from trendloom.engine.evaluate import Evaluator
     from trendloom.engine.harvest import Harvest, Rows
     from trendloom.engine.setting import Setting
-    from trendloom.engine.slots import State
+    from trendloom.engine.slots import Slots, State
     from trendloom.engine.windows import Runs, Windows
     from trendloom.plan.plan import Plan
 
@@ -43,6 +47,19 @@ PROBED = 256
 """Rows of a batch in which the end of the time point before it is looked for."""
 FEW = 16
 """Open windows: with more, closing and opening them once more costs what it saves."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Runs over the events of a chunk, and which of them had none before."""
+
+    chunk: Chunk
+    runs: Runs
+    whole: NDArray[np.bool_]
+
+    def settled(self, evaluator: Evaluator, slots: Slots) -> Slots:
+        """Variances that are in doubt computed again, where all events are here."""
+        return around_runs(evaluator, self.chunk, self.runs, slots, self.whole)
 
 
 @dataclass
@@ -63,6 +80,10 @@ class Run:
 
     setting: Setting
     rows_in: int = 0
+    counts_ties: bool = False
+    """Whether somebody tells of `ties`: counting takes a nanosecond per event."""
+    ties: int = 0
+    """Events that share their time with another one of their partition."""
 
     plan: Plan = field(init=False)
     windows: Windows = field(init=False)
@@ -75,6 +96,8 @@ class Run:
     """The time of the last event that was looked at."""
     _timeline: dict[int, dict[int, Ints]] = field(init=False, default_factory=dict)
     _row_partition: list[list[Ints]] = field(init=False, default_factory=list)
+    _expected: float = field(init=False, default=0.0)
+    """Seconds that searches event by event will have taken."""
 
     def __post_init__(self) -> None:
         self.plan = self.setting.plan
@@ -89,6 +112,11 @@ class Run:
         """Whether vectors suffice between batches."""
         simple = self.windows.strategy in (WindowStrategy.WHOLE, WindowStrategy.SLIDING)
         return simple and all(evaluator.folds for evaluator in self.evaluators)
+
+    @property
+    def tied(self) -> dict[tuple[str, ...], int]:
+        """`ties`, of the one query that there is."""
+        return {(): self.ties}
 
     @property
     def is_crowded(self) -> bool:
@@ -167,6 +195,8 @@ class Run:
             return
         if cut < len(chunk):
             chunk = chunk.head(cut)
+        if self.counts_ties:
+            self.ties += tied_events(chunk)
         partitions = self._groups.number(chunk)
         opened = self._open
         if opened is not None and not partitions.continues:
@@ -175,9 +205,11 @@ class Run:
         runs = self.windows.runs(chunk)
         states = [evaluator.blank(len(runs)) for evaluator in self.evaluators]
         if opened is not None:
-            self._resume(opened, runs, states, int(partitions.group[0]))
-        for evaluator, state in zip(self.evaluators, states, strict=True):
+            states = self._resume(opened, runs, states, int(partitions.group[0]))
+        states = [
             evaluator.fold(chunk, runs, state)
+            for evaluator, state in zip(self.evaluators, states, strict=True)
+        ]
         open_rows = np.zeros(len(runs), np.bool_)
         if not last:
             in_last = runs.partition == len(chunk.bounds) - 2
@@ -185,41 +217,53 @@ class Run:
                 open_rows = in_last
             else:
                 open_rows = in_last & (self.windows.end(runs.window) > chunk.time[-1])
-        self._emit(states, ~open_rows, partitions.group[runs.partition], runs.window)
+        went_on = np.zeros(len(runs), np.bool_)
+        if opened is not None:
+            went_on = (runs.partition == 0) & np.isin(runs.window, opened.window)
+        group, closed = partitions.group[runs.partition], np.flatnonzero(~open_rows)
+        if len(closed):
+            taken = [state.take(closed) for state in states]
+            seen = Seen(chunk, runs.pick(closed), ~went_on[closed])
+            self._gather(taken, group[closed], runs.window[closed], seen)
         rows = np.flatnonzero(open_rows)
         self._open = None
         if len(rows):
-            self._open = _Open(runs.window[rows], [state.take(rows) for state in states])
+            waiting, fresh = runs.pick(rows), ~went_on[rows]
+            kept = [
+                around_own(evaluator, chunk, waiting, state.take(rows), fresh)
+                for evaluator, state in zip(self.evaluators, states, strict=True)
+            ]
+            self._open = _Open(waiting.window, kept)
 
-    def _resume(self, opened: _Open, runs: Runs, states: list[State], group: int) -> None:
+    def _resume(self, opened: _Open, runs: Runs, states: list[State], group: int) -> list[State]:
         """Puts the waiting vectors into the runs that go on; closes those that got no event."""
         mine = np.flatnonzero(runs.partition == 0)
         position = {int(runs.window[row]): int(row) for row in mine}
         target = np.array([position.get(int(w), -1) for w in opened.window], np.int64)
         going = target >= 0
-        for state, old in zip(states, opened.states, strict=True):
-            state.put(target[going], old.take(np.flatnonzero(going)))
+        states = [
+            state.put(target[going], old.take(np.flatnonzero(going)), len(runs))
+            for state, old in zip(states, opened.states, strict=True)
+        ]
         rest = np.flatnonzero(~going)
         if len(rest):
             over = _Open(opened.window[rest], [state.take(rest) for state in opened.states])
             self._close(over, group)
+        return states
 
     def _close(self, opened: _Open, group: int) -> None:
-        count = len(opened.window)
-        groups = np.full(count, group, np.int64)
-        self._emit(opened.states, np.ones(count, np.bool_), groups, opened.window)
+        groups = np.full(len(opened.window), group, np.int64)
+        self._gather(opened.states, groups, opened.window)
 
-    def _emit(
-        self, states: list[State], rows: NDArray[np.bool_], group: Ints, window: Ints
+    def _gather(
+        self, states: list[State], group: Ints, window: Ints, seen: Seen | None = None
     ) -> None:
-        at = np.flatnonzero(rows)
-        if len(at):
-            self._gather([state.take(at) for state in states], group[at], window[at])
-
-    def _gather(self, states: list[State], group: Ints, window: Ints) -> None:
-        """Vectors of windows that are over, one per part."""
+        """Vectors of windows that are over, one per part; `seen`: where their last events are."""
         for evaluator, harvest, state in zip(self.evaluators, self.harvests, states, strict=True):
-            harvest.add(evaluator.read(state).with_trends(), group, window)
+            slots = evaluator.read(state)
+            if seen is not None:
+                slots = seen.settled(evaluator, slots)
+            harvest.add(slots.with_trends(), group, window)
 
     # ── everything else: events wait ─────────────────────────────────────────────────────────
 
@@ -241,6 +285,8 @@ class Run:
                 keep = int(chunk.bounds[final])
         if self.windows.strategy is WindowStrategy.CHANGES:
             done &= self._turnover(chunk, runs)
+        if self.counts_ties:
+            self.ties += tied_events(chunk, keep)
         self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
         partitions = self._groups.number(chunk)
         if partitions.continues and self.windows.strategy is WindowStrategy.SLIDING:
@@ -262,10 +308,25 @@ class Run:
             note_timeline(self._timeline, complete, partitions)
         if not len(complete):
             return
+        self._tell_if_slow(chunk, complete)
         for k, (evaluator, harvest) in enumerate(zip(self.evaluators, self.harvests, strict=True)):
             slots = evaluator.evaluate(chunk, complete).with_trends()
             harvest.add(slots, partitions.group[complete.partition], complete.window)
             self._row_partition[k].append(partitions.number[complete.partition][slots.run])
+
+    def _tell_if_slow(self, chunk: Chunk, runs: Runs) -> None:
+        """Once, before the windows that make it a long run."""
+        if self._expected < estimate.LONG:
+            self._expected += estimate.seconds(self.evaluators, chunk, runs)
+            if self._expected >= estimate.LONG:
+                warn(estimate.slow(self._expected, len(chunk)))
+
+    def held(self) -> tuple[int, int]:
+        """Bytes, at most about, of events that wait and of the result's rows so far."""
+        rows = 0
+        for evaluator, harvest in zip(self.evaluators, self.harvests, strict=True):
+            rows += bytes_of_rows(evaluator, sum(len(part.group) for part in harvest.parts))
+        return bytes_of_events(self.evaluators, self._waiting), rows
 
 
 def note_timeline(timeline: dict[int, dict[int, Ints]], runs: Runs, partitions: Partitions) -> None:

@@ -20,7 +20,7 @@ from trendloom.engine.inputs import doubles, integers
 from trendloom.engine.lanes import with_count
 from trendloom.engine.lanes_of_windows import cut_stretches, stretches_of
 from trendloom.engine.layout import is_whole
-from trendloom.engine.numbers import Column, Doubles, Integers, overflow
+from trendloom.engine.numbers import Column, Doubles, Integers, narrowed
 from trendloom.engine.one_order import Nearest, OneOrder
 from trendloom.engine.pending import Pending
 from trendloom.engine.ranked import Ranked
@@ -29,6 +29,7 @@ from trendloom.engine.router import Router
 from trendloom.engine.shares import cut_runs, portions
 from trendloom.engine.slots import Slots
 from trendloom.engine.spread import spread
+from trendloom.engine.stopping import check_stop
 from trendloom.engine.threads import together
 from trendloom.language.nodes import Semantics
 from trendloom.plan.lookups import lookups
@@ -137,6 +138,7 @@ class Search:
                 own = (stretches >= mine.first) & (stretches <= mine.end)
                 stretches = stretches[own] - mine.first
             ranked = Ranked(*given, rankings, ranks, stretches)
+        check_stop()
         if not ranked.fits:
             return None
         columns: dict[Lane, Column] = {}
@@ -186,10 +188,10 @@ class Search:
             if layout.exact is not None:
                 columns |= router.exact(layout.exact, scaled)
         if checked is not None and layout.checked is not None:
-            if checked.overflow[0] < 0:
-                raise overflow()
             for k, lane in enumerate(with_count(layout.checked)):
                 columns[lane] = Integers(checked.out[:, k])
+            if checked.overflow[0] < 0:
+                columns |= self._exactly(router, layout.checked)
         for variable in dict.fromkeys(lane.variable for lane in layout.distinct):
             assert variable is not None, "DISTINCT is of a variable"
             slot, event = router.members_of(variable)
@@ -199,6 +201,13 @@ class Search:
             lane: extreme.out[:, k] for k, lane in enumerate(layout.extremes) if extreme is not None
         }
         return Slots(work.run, work.groups, router.found.astype(np.bool_), columns, extremes)
+
+    def _exactly(self, router: Router, lanes: Sequence[Sum]) -> dict[Lane, Column]:
+        """Sums that leave 64 bits on their way."""
+        bounds = router.scaled(lanes, self.by.centres, magnitudes=len(lanes))
+        router.run(scaled=bounds)
+        exact = router.exact(lanes, bounds)
+        return {lane: Integers(narrowed(column.v)) for lane, column in exact.items()}
 
     def _distinct(
         self, chunk: Chunk, lanes: Sequence[Sum], slot: Ints, event: Ints, slots: int
@@ -213,9 +222,10 @@ class Search:
             if is_whole(lane, self.by.operand_types):
                 order = np.argsort(slot, kind="stable")
                 starts = np.flatnonzero(np.diff(slot[order], prepend=-1))
-                exact = np.zeros(slots, np.int64)
+                added = Integers(integers(chunk, lane)[event][order])
                 if len(starts):
-                    added = Integers(integers(chunk, lane)[event][order]).sum_runs(starts)
-                    exact[slot[order][starts]] = added.v
+                    added = added.sum_runs(starts)
+                exact = np.zeros(slots, added.v.dtype)
+                exact[slot[order][starts]] = added.v
                 columns[lane] = Integers(exact)
         return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,11 @@ import pyarrow.compute as pc
 
 from trendloom import bigint
 from trendloom.engine.arrow import filled, from_numpy, to_numpy
+from trendloom.engine.centres import Centres, moments
 from trendloom.engine.chunk import mark_changes
 from trendloom.engine.finish import value_column
 from trendloom.engine.harvest import EVERY, Harvest, Rows, on_change, paired
+from trendloom.engine.inputs import Centre
 from trendloom.language.nodes import Aggregate, Function, GroupKey
 from trendloom.plan.plan import BindingKind, Part, Plan, WindowStrategy
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     from trendloom.engine.windows import Windows
 
     Ints = NDArray[np.int64]
+
+STEADY = 1e-12
+"""The relative difference up to which variances are the same."""
 
 
 def part_rows(
@@ -99,7 +105,7 @@ def _place_values(rows: Rows, wanted: list[int], own: list[int]) -> Rows:
     values = np.full((len(rows), len(wanted)), EVERY, np.int64)
     for b, key in enumerate(own):
         values[:, wanted.index(key)] = rows.values[:, b]
-    return Rows(rows.group, rows.window, values, rows.found, rows.columns, rows.extremes)
+    return replace(rows, values=values)
 
 
 def _no_rows(evaluator: Evaluator, variables: int) -> Rows:
@@ -107,7 +113,9 @@ def _no_rows(evaluator: Evaluator, variables: int) -> Rows:
     none = np.zeros(0, np.int64)
     columns, extremes = evaluator.empty()
     values = np.zeros((0, variables), np.int64)
-    return Rows(none, none, values, np.zeros(0, np.bool_), columns, extremes)
+    # Rows may be joined to these, and have what they are relative to.
+    centres = {one.second: Centres.same(Centre(), 0) for one in moments(columns)}
+    return Rows(none, none, values, np.zeros(0, np.bool_), columns, extremes, centres)
 
 
 def _group_column(
@@ -121,6 +129,12 @@ def _group_column(
     position = plan.group_variables.index(number)
     binding = group_keys(plan.parts[part]).index(number)
     return harvests[part].decode(binding, rows.values[:, position])
+
+
+def _mark_moves(column: pa.Array, changes: NDArray[np.bool_]) -> None:
+    """`mark_changes` of variances: equal ones of different windows may be rounded differently."""
+    values = filled(column, np.nan)
+    changes[1:] |= ~np.isclose(values[1:], values[:-1], rtol=STEADY, atol=0.0, equal_nan=True)
 
 
 def _changed(plan: Plan, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_]:
@@ -137,7 +151,10 @@ def _changed(plan: Plan, rows: Rows, arrays: list[pa.Array]) -> NDArray[np.bool_
     for array, output in zip(arrays, plan.outputs, strict=True):
         if isinstance(output.value, Aggregate) and not output.hidden:
             column = array.take(from_numpy(order))
-            mark_changes(column, changed)
+            if output.value.function in (Function.VARIANCE, Function.STDDEV):
+                _mark_moves(column, changed)
+            else:
+                mark_changes(column, changed)
             counts = output.value.function is Function.COUNT and not output.value.log2
             from_nothing |= _is_something(column, zero=counts)
     keep = np.zeros(len(rows), np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def usable_cores() -> int:
-    """Cores that this process may run on, which containers often say are fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def together(jobs: Sequence[Callable[[], T]]) -> list[T]:
     """What the jobs return, each in a thread of its own, the first in this one.
 
@@ -26,10 +19,27 @@ def together(jobs: Sequence[Callable[[], T]]) -> list[T]:
     """
     if len(jobs) == 1:
         return [jobs[0]()]
-    from concurrent.futures import ThreadPoolExecutor
+    outcomes: list[T | None] = [None] * len(jobs)
+    failures: list[BaseException | None] = [None] * len(jobs)
 
-    with ThreadPoolExecutor(len(jobs) - 1, thread_name_prefix="trendloom") as pool:
-        # In a copy of this thread's context, where numpy keeps what it does about bad numbers.
-        others = [pool.submit(copy_context().run, job) for job in jobs[1:]]
-        first = jobs[0]()
-        return [first, *(other.result() for other in others)]
+    def do(number: int) -> None:
+        try:
+            outcomes[number] = jobs[number]()
+        except BaseException as error:
+            failures[number] = error
+
+    # In a copy of this thread's context, where numpy keeps what it does about bad numbers. Daemons,
+    # which a pool's threads are not: the end of the process waits for no kernel.
+    others = [
+        threading.Thread(target=copy_context().run, args=(do, k), name="trendloom", daemon=True)
+        for k in range(1, len(jobs))
+    ]
+    for other in others:
+        other.start()
+    do(0)
+    for other in others:
+        other.join()
+    for failure in failures:
+        if failure is not None:
+            raise failure
+    return outcomes  # type: ignore[return-value]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trendloom.engine.arrow import read_only
-from trendloom.errors import InputError, LimitError, QueryMeaningError
+from trendloom.errors import InputError, LimitError
 from trendloom.kernels import windows as kernel
-from trendloom.language.nodes import CountWindow, Duration, TimeWindow
+from trendloom.language.nodes import CountWindow, TimeWindow
+from trendloom.language.windows import ticks
 from trendloom.plan.plan import Plan, WindowStrategy
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class Windows:
                 return cls(plan.strategy, within, slide)
             case TimeWindow(within=length, slide=every):
                 text = plan.query.text
-                within = _ticks(length, nanoseconds, text)
+                within = ticks(length, nanoseconds, text)
                 return cls(
                     plan.strategy,
                     within,
-                    within if every is None else _ticks(every, nanoseconds, text),
+                    within if every is None else ticks(every, nanoseconds, text),
                 )
 
     def runs(self, chunk: Chunk) -> Runs:
@@ -118,22 +118,3 @@ class Windows:
     def next_end(self, time: int) -> int:
         """The first end of a sliding window after a time."""
         return ((time - self.within) // self.slide + 1) * self.slide + self.within
-
-
-def _ticks(duration: Duration, nanoseconds: int, text: str) -> int:
-    ticks = duration.nanoseconds / Fraction(nanoseconds)
-    if ticks.denominator != 1:
-        raise QueryMeaningError(
-            "The window is not a whole number of ticks of the time column.",
-            text=text,
-            place=duration.place,
-            remedy=f"One tick is {_human(nanoseconds)}; use a multiple, or name another tick.",
-        )
-    return int(ticks)
-
-
-def _human(nanoseconds: int) -> str:
-    for size, unit in ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")):
-        if nanoseconds % size == 0:
-            return f"{nanoseconds // size} {unit}"
-    return f"{nanoseconds} ns"

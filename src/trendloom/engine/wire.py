@@ -3,8 +3,10 @@
     b"TLOOM" · version (2 bytes) · CRC-32 of all else · length of the header · header (JSON, UTF-8)
     · the tables' Arrow IPC streams, one after another, in the header's order
 
-All integers are little-endian. Nothing in it is code: reading foreign bytes is safe, and bytes that
-are cut, changed or newer than this reader are refused.
+All integers are little-endian. Nothing in it is code. Bytes that are cut, changed or newer than
+this reader are refused, and so are forged ones that do not hold what their kind must (`formats`):
+tables are validated by Arrow to the last offset before anybody looks at their numbers. That says
+nothing about who wrote them; `signing` does.
 """
 
 from __future__ import annotations
@@ -12,14 +14,18 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trendloom.errors import StateError
+from trendloom.engine.formats import FORMATS, HEADER, misfit
+from trendloom.errors import StateError, TrendloomError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from trendloom.engine.formats import Format
 
 MAGIC = b"TLOOM"
 VERSION = 1
@@ -28,8 +34,14 @@ _CHECKED = struct.Struct("<HI")
 """What the checksum covers of the head: version and length."""
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _PLAIN = pa.ipc.IpcWriteOptions()
+_ALIGNED = pa.ipc.IpcReadOptions(ensure_alignment=pa.ipc.Alignment.DataTypeSpecific)
+"""Kernels are compiled for aligned numbers; tables lie wherever the header ends."""
 _SMALL = 1 << 12
 """Below so many rows compression costs more than it saves."""
+_ROWS_PER_BYTE = 8 * 255
+"""A row of a table has a bit at least, and lz4 makes at most 255 bytes of one."""
+COPY = "Restore the checkpoint from a copy, or start the stream with a new one."
+NEWER = "Run the version that wrote it, or a later one."
 
 
 def pack(kind: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> bytes:
@@ -45,28 +57,77 @@ def pack(kind: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]) ->
 
 def unpack(kind: str, data: bytes | memoryview) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The facts and tables of bytes of this kind; a StateError if they are anything else."""
-    view = memoryview(data)
+    with reading():
+        return _unpacked(kind, FORMATS[kind], memoryview(data))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Makes a StateError of whatever goes wrong while bytes are read."""
+    try:
+        yield
+    except StateError:
+        raise
+    except TrendloomError as error:
+        raise damaged(error.cause) from error
+    except Exception as error:
+        told = str(error).strip().split("\n", 1)[0]
+        raise damaged(f"they cannot be read ({type(error).__name__}: {told})") from error
+
+
+def damaged(why: str) -> StateError:
+    return StateError(
+        f"The state's bytes are damaged: {why.removesuffix('.')}.",
+        remedy=COPY,
+    )
+
+
+def _unpacked(
+    kind: str, expected: Format, view: memoryview
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     if len(view) < _HEAD.size or bytes(view[:5]) != MAGIC:
-        raise _damaged("they do not begin as Trendloom's bytes do")
+        raise damaged("they do not begin as Trendloom's bytes do")
     _, version, crc, length = _HEAD.unpack_from(view)
     if version > VERSION:
-        raise StateError(
-            f"The state was written by a newer Trendloom (format {version}; this one reads "
-            f"up to {VERSION}).",
-            remedy="Run the version that wrote it, or a later one.",
-        )
+        raise _newer("format", version, VERSION)
     if zlib.crc32(view[_HEAD.size :], zlib.crc32(_CHECKED.pack(version, length))) != crc:
-        raise _damaged("their checksum is wrong")
+        raise damaged("their checksum is wrong")
     header = json.loads(bytes(view[_HEAD.size : _HEAD.size + length]))
+    _check(header, HEADER, "header")
     if header["kind"] != kind:
-        raise _damaged(f"they hold '{header['kind']}' where '{kind}' is expected")
-    tables: dict[str, pa.Table] = {}
+        raise damaged(f"they hold '{header['kind']}' where '{kind}' is expected")
+    facts, sizes = header["facts"], header["tables"]
+    if expected.version:
+        _check(facts, {"format": expected.facts["format"]}, "facts")
+        if facts["format"] > expected.version:
+            raise _newer(expected.name, facts["format"], expected.version)
+    _check(facts, expected.facts, "facts")
+    for name in expected.tables:
+        if name not in sizes:
+            raise damaged(f"there is no table '{name}'")
     at = _HEAD.size + length
-    for name, size in header["tables"].items():
-        with pa.ipc.open_stream(pa.py_buffer(view[at : at + size])) as reader:
-            tables[name] = reader.read_all()
+    if at + sum(sizes.values()) != len(view):
+        raise damaged("their tables are longer or shorter than they say")
+    tables: dict[str, pa.Table] = {}
+    for name, size in sizes.items():
+        tables[name] = _table(name, view[at : at + size])
         at += size
-    return header["facts"], tables
+    return facts, tables
+
+
+def _check(value: object, shape: Any, name: str) -> None:
+    wrong = misfit(value, shape, name)
+    if wrong is not None:
+        raise damaged(f"of their {name}, {wrong}")
+
+
+def _table(name: str, body: memoryview) -> pa.Table:
+    with pa.ipc.open_stream(pa.py_buffer(body), options=_ALIGNED) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    if table.num_rows > (_ROWS_PER_BYTE * len(body) if table.num_columns else 0):
+        raise damaged(f"the table '{name}' has more rows than bytes for them")
+    return table
 
 
 def _table_bytes(table: pa.Table) -> bytes:
@@ -77,8 +138,9 @@ def _table_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _damaged(why: str) -> StateError:
+def _newer(what: str, found: int, known: int) -> StateError:
     return StateError(
-        f"The state's bytes are damaged: {why}.",
-        remedy="Restore the checkpoint from a copy, or start the stream with a new one.",
+        f"The state was written by a newer Trendloom ({what} {found}; this one reads up to "
+        f"{known}).",
+        remedy=NEWER,
     )

@@ -32,6 +32,7 @@ def count_by_value(
     """The number of trends of every run. Arguments as in `sum_by_value`, without equalities."""
     # Views in local names: reading them off the tuples in the loop costs more than the loop.
     arrow_start, source_of, target_of = steps.arrow_start, steps.source, steps.target
+    stop = steps.stop
     read_start, read = steps.read_start, steps.read
     write_start, write = steps.write_start, steps.write
     ranking_of, plain, final = steps.ranking, steps.plain, steps.final
@@ -49,6 +50,8 @@ def count_by_value(
     cells = np.zeros(0)
 
     for run in range(runs):
+        if stop[0] != 0:
+            break
         lo, hi = int(first_event[run]), int(end_event[run])
         left, right, lefts, shift = ranks.left, ranks.right, ranks.lefts, 0
         if is_sparse(ranks, lo, hi):
@@ -67,7 +70,7 @@ def count_by_value(
         done_m, done_e = 0.0, 0
 
         at = lo
-        while at < hi:
+        while at < hi and stop[0] == 0:
             end = at + 1
             while end < hi and order[end] == order[at]:
                 end += 1

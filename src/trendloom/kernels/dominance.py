@@ -92,6 +92,7 @@ def sum_by_two_values(
     """
     finished = steps.states
     running = finished + 1
+    stop = steps.stop
     lists = 2 * pairs.first.shape[0]
     longest = 0
     for run in range(first_event.shape[0]):
@@ -118,7 +119,7 @@ def sum_by_two_values(
         stack[0, LO], stack[0, HI], stack[0, FREE], stack[0, STEP] = base, end, 0, 0
         if end - base > few:
             room = _list_all(pairs, ranks, base, end, room, stack, parts)
-        while depth >= 0:
+        while depth >= 0 and stop[0] == 0:
             lo, hi = stack[depth, LO], stack[depth, HI]
             if stack[depth, STEP] == 0:
                 middle = hi if hi - lo <= few else _middle_of(order, lo, hi)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from trendloom.kernels.compiled import kernel
-from trendloom.kernels.predicates import Predicates, holds
+from trendloom.kernels.predicates import Predicates, holds, is_comparison
 from trendloom.kernels.program import NO_STATE, Program
 from trendloom.kernels.steps import Ints, Words, grown, nodes_at_most
 
@@ -46,7 +46,7 @@ def _cover(
 def _is_equality(program: Program, predicates: Predicates, arrow: int) -> bool:
     """Whether two equal values are all that the arrow asks for."""
     predicate = program.predicate[arrow]
-    return predicates.start[predicate + 1] - predicates.start[predicate] <= 3
+    return predicate < 0 or is_comparison(predicates, predicate)
 
 
 @kernel
@@ -85,7 +85,7 @@ def equal_steps(
     nodes = 0
     edges = 0
     at = lo
-    while at < hi:
+    while at < hi and predicates.stop[0] == 0:
         end = at + 1
         while end < hi and order[end] == order[at]:
             end += 1

@@ -31,6 +31,7 @@ def count_in_lanes(
 ) -> bool:
     """The number of trends of every run. Arguments and result as in `sum_in_lanes`."""
     arrow_start, source_of, target_of = steps.arrow_start, steps.source, steps.target
+    stop = steps.stop
     read_start, read = steps.read_start, steps.read
     write_start, write = steps.write_start, steps.write
     ranking_of, plain, final = steps.ranking, steps.plain, steps.final
@@ -55,6 +56,8 @@ def count_in_lanes(
         most = max(most, int(ranks.lefts[ranking]))
 
     for stretch in range(first_run.shape[0] - 1):
+        if stop[0] != 0:
+            break
         run, last_run = int(first_run[stretch]), int(first_run[stretch + 1])
         lo, hi = int(first_event[run]), int(end_event[last_run - 1])
         places, shift = ranks, 0
@@ -81,7 +84,7 @@ def count_in_lanes(
         opened, over = run, run
 
         at = lo
-        while at < hi:
+        while at < hi and stop[0] == 0:
             while over < opened and end_event[over] <= at:
                 one_m[over - run] = 0.0
                 over += 1

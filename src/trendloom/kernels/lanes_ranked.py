@@ -234,6 +234,7 @@ def sum_in_lanes(
     )  # fmt: skip
     s, c, x = spans.scaled, spans.checked, spans.extreme
     arrow_start, source_of, target_of = steps.arrow_start, steps.source, steps.target
+    stop = steps.stop
     read_start, read = steps.read_start, steps.read
     write_start, write = steps.write_start, steps.write
     ranking_of, plain, final = steps.ranking, steps.plain, steps.final
@@ -262,6 +263,8 @@ def sum_in_lanes(
         most = max(most, int(ranks.lefts[ranking]))
 
     for stretch in range(first_run.shape[0] - 1):
+        if stop[0] != 0:
+            break
         run, last_run = int(first_run[stretch]), int(first_run[stretch + 1])
         lo, hi = int(first_event[run]), int(end_event[last_run - 1])
         places, shift = ranks, 0
@@ -287,7 +290,7 @@ def sum_in_lanes(
         opened, over = run, run
 
         at = lo
-        while at < hi:
+        while at < hi and stop[0] == 0:
             while over < opened and end_event[over] <= at:
                 lane = over - run
                 _give(over, lane, held, finished, spans, scaled, checked, extreme, lost, found)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trendloom.kernels.blocks import tell
 from trendloom.kernels.compiled import kernel
-from trendloom.kernels.predicates import BLOCK, Predicates, holds, is_comparison
+from trendloom.kernels.predicates import BLOCK, Predicates, holds, is_comparison, tell
 
 
 @kernel

@@ -132,7 +132,8 @@ def sprint_sums(
     lanes, states = weight.shape[0], table.states
     most = np.inf if limit == RADIX else limit
     for k in range(values.shape[0]):
-        if abs(values[k]) >= most:
+        # As a double: the magnitude of the least integer is no integer.
+        if abs(float(values[k])) >= most:
             return at, exponent
     unit = 1.0
     for _ in range(exponent):

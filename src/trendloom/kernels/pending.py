@@ -58,6 +58,7 @@ def take_next(
     """
     # Views in local names: reading them off the tuples in the loop costs more than the loop.
     arrow_start, source_of, target_of = steps.arrow_start, steps.source, steps.target
+    stop = steps.stop
     read_start, reads = steps.read_start, steps.read
     write_start, written = steps.write_start, steps.write
     ranking_of, final = steps.ranking, steps.final
@@ -104,6 +105,8 @@ def take_next(
     keys = np.empty(1, np.int64)
 
     for run in range(work.lo.shape[0]):
+        if stop[0] != 0:
+            break
         lo, hi, slot = work.lo[run], work.hi[run], work.slot[run]
         left, right, right_start = ranks.left, ranks.right, ranks.right_start
         lefts, shift = ranks.lefts, 0
@@ -132,7 +135,7 @@ def take_next(
             alive[cell] = 0
 
         at = lo
-        while at < hi:
+        while at < hi and stop[0] == 0:
             end = at + 1
             while end < hi and order[end] == order[at]:
                 end += 1

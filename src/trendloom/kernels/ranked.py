@@ -58,6 +58,8 @@ class Steps(NamedTuple):
     """Per state: 1 if an arrow without a condition leaves it."""
     final: Ints
     """Per state: 1 if trends end there."""
+    stop: Ints
+    """Not zero once nobody waits for the result: long loops end, and leave it unfinished."""
 
 
 class Carried(NamedTuple):
@@ -137,6 +139,7 @@ def sum_by_value(
     variables = steps.arrow_start.shape[0] - 1
     indexes = steps.ranking.shape[0]
     runs = first_event.shape[0]
+    stop = steps.stop
     lanes_s, lanes_c, lanes_x = scaled.m.shape[1], checked.v.shape[1], extreme.k.shape[1]
 
     own = room_to_narrow(ranks, first_event, end_event)
@@ -149,6 +152,8 @@ def sum_by_value(
     room_blocks = room_items = 0
 
     for run in range(runs):
+        if stop[0] != 0:
+            break
         lo, hi = int(first_event[run]), int(end_event[run])
         places, shift = ranks, 0
         if is_sparse(ranks, lo, hi):
@@ -167,7 +172,7 @@ def sum_by_value(
                 _carry(cell, carried.states, run * first_fresh + cell, scaled, extreme)
 
         at = lo
-        while at < hi:
+        while at < hi and stop[0] == 0:
             end = at + 1
             while end < hi and order[end] == order[at]:
                 end += 1

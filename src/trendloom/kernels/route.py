@@ -140,6 +140,8 @@ def route(
     new_event = np.empty(max(width, 1), np.int64)
 
     for run in range(work.lo.shape[0]):
+        if predicates.stop[0] != 0:
+            return
         lo, hi, slot = work.lo[run], work.hi[run], work.slot[run]
         bound = work.bound[run]
         if run == 0 or work.slot[run - 1] != slot:
@@ -158,7 +160,7 @@ def route(
         n_free = 0
 
         at = lo
-        while at < hi:
+        while at < hi and predicates.stop[0] == 0:
             end = at + 1
             while end < hi and order[end] == order[at]:
                 end += 1

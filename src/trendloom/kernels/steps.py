@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from trendloom.kernels.bitset import lowest
 from trendloom.kernels.compiled import kernel
 from trendloom.kernels.guards import reach, truth, watch
-from trendloom.kernels.predicates import LEFT, RIGHT, Predicates, compare, holds
+from trendloom.kernels.predicates import Predicates, compare, holds, is_comparison
 from trendloom.kernels.program import CONTIGUOUS, NEVER, NEXT, NO_STATE, Program
 from trendloom.kernels.route import usable
 
@@ -139,7 +139,7 @@ def _prepare(
         else:
             at = start[predicate]
             asks[source] = ANYTHING
-            if start[predicate + 1] - at == 3 and code[at, 0] == LEFT and code[at + 1, 0] == RIGHT:
+            if is_comparison(predicates, predicate):
                 asks[source] = COMPARED
                 test[source, 0], test[source, 1] = code[at + 2, 0], code[at, 1]
                 value[source] = predicates.column[code[at + 1, 1], event]
@@ -187,7 +187,7 @@ def steps_of(
     edges = 0
 
     at = lo
-    while at < hi:
+    while at < hi and predicates.stop[0] == 0:
         end = at + 1
         while end < hi and order[end] == order[at]:
             end += 1
@@ -287,6 +287,8 @@ def steps_of(
             reach(program, threshold, reached)
         at = end
 
+    if predicates.stop[0] != 0:
+        nodes = 0
     covered[:] = 0
     for node in range(nodes - 1, -1, -1):
         kind = program.final[state_of[node]]

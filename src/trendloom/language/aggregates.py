@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.errors import QuerySyntaxError, did_you_mean
+from trendloom.language import foreign
 from trendloom.language.nodes import (
     Aggregate,
     Argument,
@@ -26,12 +27,25 @@ def function_named(word: str, *, text: str, place: Place) -> Function:
     try:
         return Function(word.upper())
     except ValueError:
+        if word.upper() in foreign.AGGREGATES | foreign.FUNCTIONS:
+            raise not_offered(word.upper(), text=text, place=place) from None
         raise QuerySyntaxError(
             f"There is no aggregate function {word.upper()}",
             text=text,
             place=place,
             remedy=did_you_mean(word, [*FUNCTIONS, "LOG2"]),
         ) from None
+
+
+def not_offered(name: str, *, text: str, place: Place) -> QuerySyntaxError:
+    """For an aggregate of SQL."""
+    return QuerySyntaxError(
+        f"{name} is not offered",
+        text=text,
+        place=place,
+        remedy=f"Aggregates are {', '.join(FUNCTIONS)}; to compute others, list the trends "
+        "(tl.trends, without RETURN).",
+    )
 
 
 def aggregate(

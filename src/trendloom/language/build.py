@@ -180,11 +180,11 @@ class Builder(WordCollector):
     def sequence(self, meta: Meta, parts: list[Pattern]) -> Pattern:
         return Sequence(tuple(parts), place_of(meta))
 
-    def either(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Either(tuple(parts), place_of(meta))
+    def either(self, meta: Meta, parts: list[Pattern | Token]) -> Pattern:
+        return Either(_patterns(parts), place_of(meta))
 
-    def both(self, meta: Meta, parts: list[Pattern]) -> Pattern:
-        return Both(tuple(parts), place_of(meta))
+    def both(self, meta: Meta, parts: list[Pattern | Token]) -> Pattern:
+        return Both(_patterns(parts), place_of(meta))
 
     def negation(self, meta: Meta, parts: list[Pattern]) -> Pattern:
         return Not(parts[0], place_of(meta))
@@ -322,6 +322,11 @@ class Builder(WordCollector):
 
     def emit(self, meta: Meta, _: list[Token]) -> Place:
         return place_of(meta)
+
+
+def _patterns(parts: list[Pattern | Token]) -> tuple[Pattern, ...]:
+    """Without the words AND and OR between them."""
+    return tuple(part for part in parts if not isinstance(part, Token))
 
 
 _COUNTS = "Write {n}, {m,n} or {m,} with whole numbers, the last one at least 1."

@@ -8,7 +8,8 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from trendloom.errors import Place, QuerySyntaxError
-from trendloom.language.words import CLAUSES, OFFERED, near_clause
+from trendloom.language import foreign
+from trendloom.language.words import CLAUSES, OFFERED, near_clause, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,13 +30,13 @@ _WORDS = {
     "RSQB": "']'",
     "RBRACE": "'}'",
     "DOT": "'.'",
-    "SEQ": "SEQ",
-    "ON": "ON",
-    "CHANGE": "CHANGE",
+    "_SEQ": "SEQ",
+    "_ON": "ON",
+    "_CHANGE": "CHANGE",
     "AND": "AND",
     "OR": "OR",
-    "AS": "AS",
-    "SLIDE": "SLIDE",
+    "_AS": "AS",
+    "_SLIDE": "SLIDE",
     "$END": "the end of the query",
 }
 _CLAUSE_TERMINALS = {clause.replace("-", "_") for clause in CLAUSES}
@@ -57,11 +58,10 @@ def complaint(error: UnexpectedInput, text: str) -> QuerySyntaxError:
 def _about_character(error: UnexpectedCharacters, text: str) -> QuerySyntaxError:
     start = error.pos_in_stream or 0
     sign = text[start]
-    remedy: str | None = None
     if sign == "'":
         cause, remedy = "The string that begins here never ends", "Close it with '."
     elif text.startswith('""', start):
-        cause = "A name cannot be empty"
+        cause, remedy = "A name cannot be empty", "Write a name between the quotes."
     elif sign == '"':
         cause, remedy = "The quoted name that begins here never ends", 'Close it with ".'
     elif text.startswith("/*", start):
@@ -70,9 +70,21 @@ def _about_character(error: UnexpectedCharacters, text: str) -> QuerySyntaxError
         cause = f"The quotation mark {sign} is not understood"
         remedy = "Write straight quotes: '…'."
     else:
-        cause = f"'{sign}' cannot stand here"
-        remedy = OFFERED if _IN_CONDITION in error.allowed else None
+        cause, remedy = f"'{sign}' cannot stand here", character_remedy(sign)
     return QuerySyntaxError(cause, text=text, place=Place(start, start + 1), remedy=remedy)
+
+
+def character_remedy(sign: str) -> str:
+    """What to do about a character that no language of the package has."""
+    if sign.isnumeric():
+        return "Write numbers with the digits 0 to 9."
+    return "Leave it out; names with such characters stand in double quotes, values in single ones."
+
+
+def string_for_name(token: str) -> tuple[str, str]:
+    """Cause and remedy for an event type, or another name, in single quotes."""
+    name = quoted(token[1:-1].replace("''", "'")) if len(token) > 2 else '"…"'
+    return f"{token} is a string, not a name", f"Names stand in double quotes: {name}."
 
 
 def _about_token(error: UnexpectedToken, text: str) -> QuerySyntaxError:
@@ -93,9 +105,23 @@ def _about_token(error: UnexpectedToken, text: str) -> QuerySyntaxError:
         return at(_spot(opening), "This parenthesis is never closed", "Add a ')'.")
     if any(isinstance(value, Token) and value.type == "NEXT" for value in stack[-4:]):
         return at(here, "NEXT is not complete", "Write NEXT(VARIABLE).attribute.")
+    if token.type == "STRING" and "NAME" in error.expected:
+        return at(here, *string_for_name(token))
+    if token.type == "DOT" and (called := _called(stack)) is not None:
+        name, variable = called
+        if (remedy := foreign.instead_of_neighbour(name, variable)) is not None:
+            return at(_spot(name), f"{name.upper()} is not offered", remedy)
+    if (word := _clause_of_sql(stack, token)) is not None:
+        return at(_spot(word), *foreign.clause(word))
     for word in (*_word_before(stack), token):
         if (remedy := _misplaced(word)) is not None:
             return at(_spot(word), f"'{word}' cannot stand here", remedy)
+    if token.type == "NAME" and (key := _key_before(stack)) is not None:
+        remedy = (
+            "Between two names stands a comma; a name with a blank in it stands in double quotes: "
+            f"{quoted(f'{key} {token}')}."
+        )
+        return at(here, f"'{token}' cannot stand here", remedy)
     cause = "The query ends too early" if at_end else f"'{token}' cannot stand here"
     return at(here, cause, _expected(error.accepts or error.expected, at_end=at_end))
 
@@ -131,6 +157,49 @@ def _word_before(stack: list[object]) -> Iterator[Token]:
         value = value.children[-1]
     if isinstance(value, Token) and value.type == "NAME":
         yield value
+
+
+def _clause_of_sql(stack: list[object], token: Token) -> Token | None:
+    """A word that begins a clause of SQL: here, or before, where it was taken for a variable."""
+    if token.type in ("NAME", "MODE") and token.upper() in foreign.CLAUSES:
+        return token
+    for word in _word_before(stack):
+        follower = foreign.FOLLOWED.get(word.upper())
+        if word.upper() in foreign.CLAUSES and (
+            token.upper() == follower if follower else token.type in ("NUMBER", "NAME")
+        ):
+            return word
+    return None
+
+
+def _called(stack: list[object]) -> tuple[Token, str] | None:
+    """The function whose parentheses were closed last, and what stood in them."""
+    if not stack or not isinstance(stack[-1], Token) or stack[-1].type != "RPAR":
+        return None
+    opening = next((n for n in range(len(stack) - 1, 0, -1) if _is(stack[n], "LPAR")), None)
+    if opening is None or not _is(stack[opening - 1], "NAME"):
+        return None
+    inner = [word for value in stack[opening + 1 : -1] for word in _names(value)]
+    name = stack[opening - 1]
+    assert isinstance(name, Token)
+    return name, inner[0] if inner else "A"
+
+
+def _is(value: object, kind: str) -> bool:
+    return isinstance(value, Token) and value.type == kind
+
+
+def _names(value: object) -> Iterator[str]:
+    tokens = value.scan_values(lambda part: _is(part, "NAME")) if isinstance(value, Tree) else ()
+    yield from map(str, tokens)
+
+
+def _key_before(stack: list[object]) -> str | None:
+    """The last name, if it is an attribute inside of an aggregate or of GROUP-BY."""
+    inside = any(_is(value, "GROUP_BY") for value in stack) or _open_parenthesis(stack) is not None
+    names = [*_names(stack[-1])] if inside and stack and isinstance(stack[-1], Tree) else []
+    key = any(isinstance(value, Token) and value.type in ("RETURN", "GROUP_BY") for value in stack)
+    return names[-1] if names and key else None
 
 
 def _misplaced(word: Token) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trendloom.errors import QuerySyntaxError
+from trendloom.language.limits import MAX_PARENTHESES
 from trendloom.language.reading import read
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def parse(text: str) -> Query:
             text=text,
             remedy="Write at least a PATTERN, as in RETURN COUNT(*) PATTERN Stock S+.",
         )
-    tree: Query = read(text, __package__, Builder(text), complaint, _too_deep)
+    tree: Query = read(
+        text, __package__, Builder(text), complaint, _too_deep, parentheses=MAX_PARENTHESES
+    )
     return tree
 
 

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from trendloom.language.limits import BeyondLimitError, Lexer, check_levels, check_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,14 +21,24 @@ def read(
     builder: Transformer[Any, Any],
     complaint: Callable[[UnexpectedInput, str], Exception],
     too_deep: Callable[[str], Exception],
+    *,
+    parentheses: int,
 ) -> Any:
-    """What the builder makes of a text in the package's grammar; errors are the language's own."""
+    """What the builder makes of a text in the package's grammar; errors are the language's own.
+
+    `parentheses` is how many may stand inside each other.
+    """
     from lark.exceptions import UnexpectedInput, VisitError
 
+    check_text(text)
     try:
-        return builder.transform(_grammar(package).parse(text))
+        tree = _grammar(package, parentheses).parse(text)
+        check_levels(tree)
+        return builder.transform(tree)
     except UnexpectedInput as error:
         raise complaint(error, text) from None
+    except BeyondLimitError as error:
+        raise error.of(text) from None
     except VisitError as error:
         if isinstance(error.orig_exc, RecursionError):
             raise too_deep(text) from None
@@ -36,8 +48,14 @@ def read(
 
 
 @cache
-def _grammar(package: str) -> Lark:
+def _grammar(package: str, parentheses: int) -> Lark:
     from lark import Lark
 
     grammar = files(package).joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+    return Lark(
+        grammar,
+        parser="lalr",
+        propagate_positions=True,
+        maybe_placeholders=False,
+        postlex=Lexer(parentheses),
+    )

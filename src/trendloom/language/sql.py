@@ -19,11 +19,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from trendloom.errors import Place, QuerySyntaxError, did_you_mean
-from trendloom.language import expressions
-from trendloom.language.aggregates import FUNCTIONS, aggregate
+from trendloom.language import expressions, foreign
+from trendloom.language.aggregates import FUNCTIONS, aggregate, not_offered
 from trendloom.language.expressions import Reference
+from trendloom.language.limits import MAX_TERMS
 from trendloom.language.nodes import Condition
-from trendloom.language.words import KEYWORDS, OFFERED, near_clause
+from trendloom.language.words import KEYWORDS, OFFERED, near_clause, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,9 +79,9 @@ class Mention(Word):
 def where_conditions(words: Sequence[Word], text: str) -> tuple[Condition, ...]:
     """The conditions that these words of WHERE state together."""
     place = Place(words[0].place.start, words[-1].place.end)
-    for word in words:
+    for before, word in zip([None, *words], words, strict=False):
         if isinstance(word, Mention) and word.reference.variable is None:
-            raise _bare_word(word, text)
+            raise _bare_word(word, before, text)
         if isinstance(word, Call):
             _check_function(word, text, having=False)
     tree = _parse(_resolve_indexes(words, text), text)
@@ -122,11 +123,23 @@ def having_condition(words: Sequence[Word], text: str) -> Condition:
 # ── before sqlglot ───────────────────────────────────────────────────────────────────────────
 
 
-def _bare_word(word: Mention, text: str) -> QuerySyntaxError:
+def _bare_word(word: Mention, before: Word | None, text: str) -> QuerySyntaxError:
     name = word.reference.attribute
     if name.upper() in _SQL_WORDS:
         return _not_offered(name.upper(), text, word.place)
-    if name.upper() in KEYWORDS and text[word.place.start] != '"':
+    quoted = text[word.place.start] == '"'
+    if name.upper() in foreign.CLAUSES and not quoted:
+        return _clause_of_sql(word, text)
+    if isinstance(before, Mention) and not quoted:
+        whole = quote(f"{before.reference.attribute} {name}")
+        return QuerySyntaxError(
+            f"The word {name} stands without a variable",
+            text=text,
+            place=word.place,
+            remedy="A name with a blank in it stands in double quotes: "
+            f"{quote(before.reference.variable or 'VARIABLE')}.{whole}.",
+        )
+    if name.upper() in KEYWORDS and not quoted:
         return QuerySyntaxError(
             f"'{text[word.place.start : word.place.end]}' cannot stand here",
             text=text,
@@ -140,6 +153,12 @@ def _bare_word(word: Mention, text: str) -> QuerySyntaxError:
     return QuerySyntaxError(
         f"The word {name} stands without a variable", text=text, place=word.place, remedy=remedy
     )
+
+
+def _clause_of_sql(word: Word, text: str) -> QuerySyntaxError:
+    written = text[word.place.start : word.place.end]
+    cause, remedy = foreign.clause(written)
+    return QuerySyntaxError(cause, text=text, place=word.place, remedy=remedy)
 
 
 def _not_offered(what: str, text: str, place: Place) -> QuerySyntaxError:
@@ -158,7 +177,11 @@ def _check_function(call: Call, text: str, *, having: bool) -> None:
             place=call.place,
             remedy="Put a condition on aggregates into HAVING.",
         )
-    if name in _SQL_WORDS:
+    if (remedy := foreign.instead_of_neighbour(name)) is not None:
+        raise QuerySyntaxError(f"{name} is not offered", text=text, place=call.place, remedy=remedy)
+    if name in foreign.AGGREGATES:
+        raise not_offered(name, text=text, place=call.place)
+    if name in _SQL_WORDS or name in foreign.FUNCTIONS:
         raise _not_offered(name, text, call.place)
     known = [*SCALARS, "LENGTH", "NEXT", *(aggregates if having else ())]
     near = did_you_mean(name, known)
@@ -204,7 +227,11 @@ def _resolve_indexes(words: Sequence[Word], text: str) -> list[Word]:
 
 def _parse(words: Sequence[Word], text: str) -> exp.Expr:
     mentions = {f"_r{n}": word for n, word in enumerate(words) if isinstance(word, Mention)}
-    spelled = [f"_r{n}" if isinstance(w, Mention) else w.text for n, w in enumerate(words)]
+    # sqlglot would take `_r0 .5` for a column of `_r0`.
+    spelled = [
+        f"_r{n}" if isinstance(word, Mention) else "0" * word.text.startswith(".") + word.text
+        for n, word in enumerate(words)
+    ]
     try:
         tree = sqlglot.parse_one(" ".join(spelled), into=exp.Condition, dialect="duckdb")
     except SqlglotError as error:
@@ -212,11 +239,62 @@ def _parse(words: Sequence[Word], text: str) -> exp.Expr:
 
     def restore(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column):
-            mention = mentions[node.name]
+            mention = mentions.get(node.name)
+            if mention is None:
+                place = Place(words[0].place.start, words[-1].place.end)
+                raise QuerySyntaxError(
+                    "This condition cannot be read", text=text, place=place, remedy=OFFERED
+                )
             return expressions.column(mention.reference, mention.place)
         return node
 
-    return tree.transform(restore)
+    low = _balanced(tree.transform(restore))
+    _check_chains(low, text, Place(words[0].place.start, words[-1].place.end))
+    return low
+
+
+def _balanced(tree: exp.Expr) -> exp.Expr:
+    """The same tree, with what AND or OR joins as a low tree instead of a chain.
+
+    It prints alike, and thousands of terms take a few frames of Python's stack instead of all.
+    """
+    connectors = [node for node in tree.walk() if isinstance(node, exp.And | exp.Or)]
+    for node in reversed(connectors):
+        if type(node.parent) is type(node):
+            continue
+        parts = list(node.flatten(unnest=False))
+        if len(parts) < 4:
+            continue
+        low = _joined(type(node), parts)
+        if node is tree:
+            return low
+        node.replace(low)
+    return tree
+
+
+def _joined(connector: type[exp.And | exp.Or], parts: list[exp.Expr]) -> exp.Expr:
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        last = parts[-1:] if len(parts) % 2 else []
+        parts = [connector(this=left, expression=right) for left, right in pairs] + last
+    return parts[0]
+
+
+def _check_chains(tree: exp.Expr, text: str, place: Place) -> None:
+    """Refuses arithmetic that nests deeper than whoever walks through it can follow."""
+    depths = {id(tree): 1}
+    for node in tree.bfs():
+        depth = depths[id(node)]
+        if depth > MAX_TERMS:
+            raise QuerySyntaxError(
+                f"This condition has a chain of more than {MAX_TERMS} terms",
+                text=text,
+                place=place,
+                remedy="Compute it as an attribute of the events; values to choose from can "
+                "stand in a list, as in IN (1, 2), and conditions side by side, as in … AND ….",
+            )
+        for child in node.iter_expressions():
+            depths[id(child)] = depth + 1
 
 
 def _misunderstood(
@@ -224,6 +302,9 @@ def _misunderstood(
 ) -> QuerySyntaxError:
     """sqlglot names the column where its word ends; count which of our words that is."""
     ends = [end - 1 for end in accumulate(len(word) + 1 for word in spelled)]
+    for word in words:
+        if text[word.place.start : word.place.end].upper() in foreign.CLAUSES:
+            return _clause_of_sql(word, text)
     details = getattr(error, "errors", None) or [{}]
     column = details[0].get("col") or ends[-1]
     word = next((w for w, end in zip(words, ends, strict=True) if end >= column), words[-1])

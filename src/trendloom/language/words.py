@@ -36,6 +36,11 @@ def quote(name: str) -> str:
     """The name as it must stand in a query: as it is, or in double quotes."""
     if _PLAIN.fullmatch(name) and name.upper() not in KEYWORDS:
         return name
+    return quoted(name)
+
+
+def quoted(name: str) -> str:
+    """The name in double quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 

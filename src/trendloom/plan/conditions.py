@@ -19,6 +19,9 @@ from trendloom.pattern.automaton import LengthBounds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_MENTIONS = 200
+"""Attributes that all conditions between two events name, together."""
+
 SUPPORTED = (
     "Supported: V.a (one variable), X.a op NEXT(Y).b (consecutive events), A.a op B.b where A "
     "occurs exactly once and before B, LENGTH(*) op n, and [a, b]."
@@ -66,6 +69,7 @@ class _Classifier:
         self.adjacent: list[Pair] = []
         self.correlated: list[Pair] = []
         self.lengths = LengthBounds()
+        self.mentions = 0
 
     def classify(self) -> Conditions:
         equivalence: list[str] = []
@@ -98,6 +102,8 @@ class _Classifier:
             (under_next if reference.next else plain).append(reference.variable)
         earlier, later = list(dict.fromkeys(plain)), list(dict.fromkeys(under_next))
         guards = [v for v in (*earlier, *later) if v not in self.positive]
+        if len(earlier) + len(later) > 1:
+            self._count_mentions(tree, place)
         match earlier, later:
             case [variable], []:
                 self.local.setdefault(variable, []).append(tree)
@@ -121,6 +127,16 @@ class _Classifier:
                     place,
                     SUPPORTED,
                 )
+
+    def _count_mentions(self, tree: exp.Expression, place: Place) -> None:
+        self.mentions += sum(1 for _ in tree.find_all(exp.Column))
+        if self.mentions > MAX_MENTIONS:
+            raise self._error(
+                f"The conditions between two events name more than {MAX_MENTIONS} attributes.",
+                tree,
+                place,
+                "Split the query, or compute parts of them as attributes beforehand.",
+            )
 
     def _check_known(self, variable: str, tree: exp.Expression, place: Place) -> None:
         known = (*self.positive, *self.negated)

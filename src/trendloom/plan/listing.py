@@ -97,7 +97,7 @@ def carrying(plan: Plan, attributes: tuple[str, ...], by: tuple[str, str] | None
     if attributes:
         operands = [
             Operand(
-                exp.column(exp.to_identifier(name, quoted=True)), Kind.ANY, f"attributes: {name}"
+                exp.column(exp.to_identifier(name, quoted=True)), Kind.HELD, f"attributes: {name}"
             )
             for name in attributes
         ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import Semantics
 from trendloom.pattern.automaton import START
-from trendloom.plan.pairs import FLIPPED, Op
+from trendloom.plan.pairs import Comparison, Op, comparison_of, conjuncts_of
 
 if TYPE_CHECKING:
     from trendloom.plan.pairs import Code
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COMPARISONS = {Semantics.ANY: 2, Semantics.NEXT: 1, Semantics.CONTIGUOUS: 0}
 """On one step, beside equalities."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Column `left` of the earlier event, `op`, column `right` of the later one."""
-
-    op: Op
-    left: int
-    right: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +40,11 @@ class Lookup:
 def lookup_of(code: Code, most: int = 1) -> Lookup | None:
     """The program as a lookup, if it is one with at most so many comparisons beside equalities."""
     found: list[Comparison] = []
-    rest = [step for step in code if step[0] is not Op.AND]
-    for at in range(0, len(rest), 3):
-        match rest[at : at + 3]:
-            case [(Op.LEFT, left), (Op.RIGHT, right), (op, _)] if op in FLIPPED:
-                found.append(Comparison(op, left, right))
-            case _:
-                return None
+    for conjunct in conjuncts_of(code):
+        one = comparison_of(conjunct)
+        if one is None:
+            return None
+        found.append(one)
     equalities = tuple(one for one in found if one.op is Op.EQ)
     others = tuple(one for one in found if one.op is not Op.EQ)
     return Lookup(equalities, others) if len(others) <= most else None

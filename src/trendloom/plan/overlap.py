@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trendloom.errors import QueryMeaningError
 from trendloom.language.nodes import Aggregate, Function, Query, Semantics, Trends
 from trendloom.pattern.automaton import DEAD, START, Accept, Arrow, Automaton, State
-from trendloom.plan.pairs import Code, Op, PairColumn
+from trendloom.plan.pairs import Code, Constant, Op, PairColumn
 from trendloom.plan.plan import Grain, Output, Part
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _product(left: Part, right: Part, letters: list[Letter]) -> Part | None:
         bound=(),
     )
     columns, constants = (*left.columns, *right.columns), (*left.constants, *right.constants)
-    adjacent, programs = _both_predicates(left, right, variables)
+    adjacent, programs, conditions = _both_predicates(left, right, variables, automaton)
     return Part(
         automaton=automaton,
         bits=(
@@ -116,6 +116,7 @@ def _product(left: Part, right: Part, letters: list[Letter]) -> Part | None:
         columns=columns,
         constants=constants,
         programs=programs,
+        conditions=conditions,
         adjacent=adjacent,
         bindings=(),
         grain=Grain.MIXED if adjacent else Grain.TYPE,
@@ -123,11 +124,17 @@ def _product(left: Part, right: Part, letters: list[Letter]) -> Part | None:
 
 
 def _both_predicates(
-    left: Part, right: Part, variables: list[Pair]
-) -> tuple[dict[Pair, int], tuple[Code, ...]]:
-    """For each step of pairs the conjunction of both sides' programs."""
+    left: Part, right: Part, variables: list[Pair], automaton: Automaton
+) -> tuple[dict[Pair, int], tuple[Code, ...], tuple[str, ...]]:
+    """For each step of pairs that occurs, the conjunction of both sides' programs."""
+    occurring = {
+        (automaton.states[arrow.source].variable, arrow.variable)
+        for arrow in automaton.arrows
+        if arrow.source != START
+    }
     adjacent: dict[Pair, int] = {}
     programs: list[Code] = []
+    conditions: list[str] = []
     for m, earlier in enumerate(variables):
         for n, later in enumerate(variables):
             first = left.adjacent.get((earlier[0], later[0]))
@@ -136,13 +143,16 @@ def _both_predicates(
             if second is not None:
                 moved = _moved(right.programs[second], left.columns, left.constants)
                 code = (*code, *moved, (Op.AND, 0)) if code else moved
-            if code:
+            if code and (m, n) in occurring:
                 adjacent[m, n] = len(programs)
                 programs.append(code)
-    return adjacent, tuple(programs)
+                words = [left.conditions[first]] if first is not None else []
+                words += [right.conditions[second]] if second is not None else []
+                conditions.append(" AND ".join(words))
+    return adjacent, tuple(programs), tuple(conditions)
 
 
-def _moved(code: Code, columns: tuple[PairColumn, ...], constants: tuple[float, ...]) -> Code:
+def _moved(code: Code, columns: tuple[PairColumn, ...], constants: tuple[Constant, ...]) -> Code:
     offset = {Op.LEFT: len(columns), Op.RIGHT: len(columns), Op.CONSTANT: len(constants)}
     return tuple((op, argument + offset.get(op, 0)) for op, argument in code)
 

@@ -8,6 +8,8 @@ arithmetic stands on either side, and that is the form an index can serve.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from trendloom.plan.conditions import Pair
 
 MAX_DEPTH = 60
+"""Values that a program may have waiting; the kernels have room for a few more."""
+MAX_STEPS = 600
 
 
 class Op(Enum):
@@ -58,7 +62,49 @@ ARITHMETIC: dict[type[exp.Expr], Op] = {
 }  # fmt: skip
 FLIPPED = {Op.LT: Op.GT, Op.GT: Op.LT, Op.LE: Op.GE, Op.GE: Op.LE, Op.EQ: Op.EQ, Op.NE: Op.NE}
 
+LEAVES = frozenset({Op.LEFT, Op.RIGHT, Op.CONSTANT})
+UNARY = frozenset({Op.NOT, Op.NEGATE, Op.ABS, Op.ROUND, Op.IS_NULL})
+
 Code = tuple[tuple[Op, int], ...]
+Constant = int | Decimal | float | bool | str | date | datetime | None
+"""As written: whole numbers and decimals are exact, `1e3` is a double."""
+
+
+def conjuncts_of(code: Code) -> list[Code]:
+    """The programs that AND joins to this one, from left to right."""
+    stack: list[tuple[Code, list[Code]]] = []
+    for step in code:
+        op, _ = step
+        if op in LEAVES:
+            whole: Code = (step,)
+            parts = [whole]
+        elif op in UNARY:
+            whole = (*stack.pop()[0], step)
+            parts = [whole]
+        else:
+            (right, right_parts), (left, left_parts) = stack.pop(), stack.pop()
+            whole = (*left, *right, step)
+            parts = left_parts + right_parts if op is Op.AND else [whole]
+        stack.append((whole, parts))
+    ((_, found),) = stack
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Column `left` of the earlier event, `op`, column `right` of the later one."""
+
+    op: Op
+    left: int
+    right: int
+
+
+def comparison_of(code: Code) -> Comparison | None:
+    """`X.a op NEXT(Y).b`, if the program is that and nothing else: what an index can serve."""
+    match code:
+        case ((Op.LEFT, left), (Op.RIGHT, right), (op, _)) if op in FLIPPED:
+            return Comparison(op, left, right)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +143,10 @@ class PairPrograms:
     operands: Operands
     text: str
     columns: list[PairColumn] = field(default_factory=list)
-    constants: list[float] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
     programs: list[Code] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    """Per program: the query's words."""
 
     def add(self, pairs: list[Pair]) -> int:
         """The conjunction of the pairs as one program; returns its number."""
@@ -106,7 +154,7 @@ class PairPrograms:
         for pair in pairs:
             more = _Compiler(self, pair).compile(pair.tree)
             code = [*code, *more, (Op.AND, 0)] if code else more
-        if len(code) > MAX_DEPTH:
+        if len(code) > MAX_STEPS or _depth(code) > MAX_DEPTH:
             raise QueryMeaningError(
                 "The condition between two events is too large.",
                 text=self.text,
@@ -114,6 +162,7 @@ class PairPrograms:
                 remedy="Split the query, or compute parts of it as attributes beforehand.",
             )
         self.programs.append(tuple(code))
+        self.conditions.append(" AND ".join(to_sql(pair.tree) for pair in pairs))
         return len(self.programs) - 1
 
     def column(self, column: PairColumn) -> int:
@@ -121,7 +170,7 @@ class PairPrograms:
             self.columns.append(column)
         return self.columns.index(column)
 
-    def constant(self, value: float) -> int:
+    def constant(self, value: Constant) -> int:
         self.constants.append(value)
         return len(self.constants) - 1
 
@@ -132,14 +181,18 @@ class _Compiler:
     def __init__(self, programs: PairPrograms, pair: Pair) -> None:
         self.programs = programs
         self.pair = pair
+        self.is_adjacent = any(reference.next for reference in references(pair.tree))
         self.reason = to_sql(pair.tree)
 
     def compile(self, tree: exp.Expr) -> list[tuple[Op, int]]:
         tree = tree.unnest()
         side = self._side(tree)
-        if side is Op.CONSTANT:
+        if side is Op.CONSTANT and isinstance(
+            tree, exp.Literal | exp.Boolean | exp.Null | exp.Cast
+        ):
             return [self._constant(tree)]
-        if side is not None:
+        if side in (Op.LEFT, Op.RIGHT):
+            assert side is not None
             return [self._load(tree, side)]
         if type(tree) in COMPARISONS:
             return self._comparison(COMPARISONS[type(tree)], tree.this, tree.expression)
@@ -183,8 +236,7 @@ class _Compiler:
             op, left, right, sides = FLIPPED[op], right, left, (Op.LEFT, Op.RIGHT)
         if sides == (Op.LEFT, Op.RIGHT):
             # Of any type, as long as both have the same: encoded together.
-            first = self._operand(left, Kind.ANY)
-            second = self._operand(right, Kind.ANY)
+            first, second = self._operand(left), self._operand(right)
             columns = self.programs.column
             return [
                 (Op.LEFT, columns(PairColumn(first, second))),
@@ -200,35 +252,37 @@ class _Compiler:
 
     def _side(self, tree: exp.Expr) -> Op | None:
         """Which row the tree reads. With NEXT, that tells; without, the variable does."""
-        adjacent = any(reference.next for reference in references(self.pair.tree))
         found = set()
         for column in tree.find_all(exp.Column):
             reference = reference_of(column)
-            later = reference.next if adjacent else reference.variable == self.pair.later
+            later = reference.next if self.is_adjacent else reference.variable == self.pair.later
             found.add(Op.RIGHT if later else Op.LEFT)
         if not found:
             return Op.CONSTANT
         return found.pop() if len(found) == 1 else None
 
     def _load(self, tree: exp.Expr, side: Op) -> tuple[Op, int]:
-        boolean = isinstance(tree, exp.Predicate | exp.Not | exp.Connector | exp.Is | exp.In)
-        operand = self._operand(tree, Kind.ANY if boolean else Kind.NUMBER)
-        return (side, self.programs.column(PairColumn(operand)))
+        return (side, self.programs.column(PairColumn(self._operand(tree))))
 
-    def _operand(self, tree: exp.Expr, kind: Kind) -> int:
+    def _operand(self, tree: exp.Expr) -> int:
         assert isinstance(tree, exp.Expression)
-        return self.programs.operands.add(tree, kind, self.reason)
+        return self.programs.operands.add(tree, Kind.ANY, self.reason)
 
     def _constant(self, tree: exp.Expr) -> tuple[Op, int]:
+        value: Constant
         match tree:
-            case exp.Literal() if not tree.is_string:
-                value = float(tree.name)
-            case exp.Neg() if isinstance(tree.this, exp.Literal) and not tree.this.is_string:
-                value = -float(tree.this.name)
+            case exp.Literal():
+                value = tree.name if tree.is_string else _number(tree.name)
             case exp.Boolean():
-                value = float(tree.this)
+                value = bool(tree.this)
             case exp.Null():
-                value = float("nan")
+                value = None
+            case exp.Cast(this=exp.Literal()):
+                is_date = tree.is_type(exp.DType.DATE)
+                try:
+                    value = (date if is_date else datetime).fromisoformat(tree.this.name)
+                except ValueError:
+                    raise self._unsupported(tree) from None
             case _:
                 raise self._unsupported(tree)
         return (Op.CONSTANT, self.programs.constant(value))
@@ -241,3 +295,18 @@ class _Compiler:
             remedy="Between two events: comparisons, + - * / %, AND OR NOT, IN, BETWEEN, IS NULL, "
             "ABS, ROUND, COALESCE of numbers. Functions of one event are free.",
         )
+
+
+def _number(text: str) -> int | Decimal | float:
+    if text.isdigit():
+        return int(text)
+    return float(text) if "e" in text.lower() else Decimal(text)
+
+
+def _depth(code: list[tuple[Op, int]]) -> int:
+    """How many values wait at most."""
+    waiting = most = 0
+    for op, _ in code:
+        waiting += 1 if op in LEAVES else 0 if op in UNARY else -1
+        most = max(most, waiting)
+    return most

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from trendloom.pattern.automaton import Automaton
     from trendloom.pattern.folding import Folding
-    from trendloom.plan.pairs import Code, PairColumn
+    from trendloom.plan.pairs import Code, Constant, PairColumn
     from trendloom.plan.scan import Scan
 
 
@@ -85,8 +85,10 @@ class Part:
     mask that an event must have all. One bit each, but for the trends of both sides of an AND."""
     negated: tuple[str, ...]
     columns: tuple[PairColumn, ...]
-    constants: tuple[float, ...]
+    constants: tuple[Constant, ...]
     programs: tuple[Code, ...]
+    conditions: tuple[str, ...]
+    """Per program: the query's words."""
     adjacent: dict[tuple[int, int], int]
     """(earlier variable, later variable) → program, by automaton variable numbers."""
     bindings: tuple[Binding, ...]

@@ -174,6 +174,7 @@ def _plan_part(
         columns=tuple(programs.columns),
         constants=tuple(programs.constants),
         programs=tuple(programs.programs),
+        conditions=tuple(programs.conditions),
         adjacent=numbered,
         bindings=tuple(bindings),
         grain=_grain(query.semantics, automaton, bool(numbered)),
@@ -336,4 +337,4 @@ def operand_kind(function: Function) -> Kind:
     """What type of column an aggregate can take."""
     if function in SUMMED:
         return Kind.NUMBER
-    return Kind.ORDERED if function in ORDERED else Kind.ANY
+    return Kind.ORDERED if function in ORDERED else Kind.HELD

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from trendloom.language.nodes import Semantics
 from trendloom.pattern.automaton import DEAD, START
-from trendloom.plan.pairs import Op
+from trendloom.plan.pairs import Op, comparison_of, conjuncts_of
 
 if TYPE_CHECKING:
     from trendloom.plan.pairs import Code
     from trendloom.plan.plan import Part
 
-UNARY = {Op.NOT, Op.NEGATE, Op.ABS, Op.ROUND, Op.IS_NULL}
-LEAVES = {Op.LEFT, Op.RIGHT, Op.CONSTANT}
 ORDERS = {Op.LT, Op.LE, Op.GT, Op.GE}
 
 
@@ -62,11 +60,9 @@ def predecessors(part: Part, semantics: Semantics) -> Predecessors:
     if len(automaton.states) == 1 and len(programs) == 1:
         (program,) = programs
         if program is not None:
-            match part.programs[program]:
-                case ((Op.LEFT, left), (Op.RIGHT, right), (op, _)) if op in ORDERS and (
-                    left == right
-                ):
-                    return Predecessors(Search.STAIRS, order=(op, left))
+            one = comparison_of(part.programs[program])
+            if one is not None and one.op in ORDERS and one.left == one.right:
+                return Predecessors(Search.STAIRS, order=(one.op, one.left))
     return Predecessors(Search.SCAN)
 
 
@@ -82,25 +78,8 @@ def is_plain(part: Part) -> bool:
 
 def equality_of(code: Code) -> tuple[int, int] | None:
     """Two columns that a program asks to be equal, whatever else it asks."""
-    # Conjuncts of the sub-programs so far, innermost last.
-    stack: list[list[Code]] = []
-    for step in code:
-        op, _ = step
-        if op in LEAVES:
-            stack.append([(step,)])
-        elif op in UNARY:
-            stack.append([(*_joined(stack.pop()), step)])
-        else:
-            right, left = stack.pop(), stack.pop()
-            joined = left + right if op is Op.AND else [(*_joined(left), *_joined(right), step)]
-            stack.append(joined)
-    for conjunct in stack.pop():
-        match conjunct:
-            case ((Op.LEFT, left_column), (Op.RIGHT, right_column), (Op.EQ, _)):
-                return left_column, right_column
+    for conjunct in conjuncts_of(code):
+        one = comparison_of(conjunct)
+        if one is not None and one.op is Op.EQ:
+            return one.left, one.right
     return None
-
-
-def _joined(conjuncts: list[Code]) -> Code:
-    """As one; only its being no comparison of two columns matters."""
-    return tuple(step for conjunct in conjuncts for step in conjunct)

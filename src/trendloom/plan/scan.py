@@ -29,9 +29,11 @@ class Kind(Enum):
     NUMBER = "number"
     """int64 for integer types, double for floats and decimals; anything else is a user's error."""
     ORDERED = "ordered"
-    """As NUMBER, and dates, timestamps and booleans in their own types (MIN, MAX)."""
+    """As NUMBER; dates, timestamps, booleans and uint64 in their own types (MIN, MAX)."""
     ANY = "any"
-    """Whatever type the expression has (comparisons between events, grouping)."""
+    """In its own type, if values of it compare (comparisons between events, grouping)."""
+    HELD = "held"
+    """In its own type, whatever it is: nobody compares it (COUNT, attributes in listings)."""
 
 
 @dataclass(frozen=True, slots=True)

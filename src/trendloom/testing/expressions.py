@@ -1,8 +1,9 @@
 """A naive three-valued evaluator for the SQL expressions of WHERE and HAVING.
 
 Null is None. A comparison with null or NaN is null, so no negation can make it true; a condition
-is satisfied only if it evaluates to true. Division is float division; a division (or remainder)
-by zero is null. ROUND goes half away from zero.
+is satisfied only if it evaluates to true; NaN is null, wherever it comes from. Whole numbers and
+decimals are exact (int, Fraction); what a float takes part in is a float, and so is every quotient.
+A division (or remainder) by zero is null. ROUND goes half away from zero. Dates differ by days.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
@@ -32,8 +35,8 @@ COMPARISONS: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
     exp.GTE: operator.ge,
 }
 ARITHMETIC: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
-    exp.Add: operator.add,
-    exp.Sub: operator.sub,
+    exp.Add: lambda a, b: _shifted(a, b, 1) if isinstance(a, date) else a + b,
+    exp.Sub: lambda a, b: _shifted(a, b, -1) if isinstance(a, date) else a - b,
     exp.Mul: operator.mul,
     exp.Div: lambda a, b: None if b == 0 else float(a) / float(b),
     exp.IntDiv: lambda a, b: None if b == 0 else _towards_zero(a, b),
@@ -50,12 +53,16 @@ FUNCTIONS: dict[type[exp.Expr], Callable[[Any], Any]] = {
 def satisfied(tree: exp.Expr, lookup: Lookup) -> bool:
     """Is the condition true, rather than false or null?"""
     value = evaluate(tree, lookup)
-    return value is not None and not is_nan(value) and bool(value)
+    return value is not None and bool(value)
 
 
 def evaluate(tree: exp.Expr, lookup: Lookup) -> Any:
     """The value of the expression; None is null."""
     value = _evaluate(tree, lookup)
+    if isinstance(value, Decimal):
+        value = Fraction(value)
+    if is_nan(value):
+        return None
     # sqlglot keeps the NOT of NOT LIKE and its like on the node itself.
     return _not(value) if tree.args.get("negate") else value
 
@@ -124,8 +131,10 @@ def _evaluate(tree: exp.Expr, lookup: Lookup) -> Any:
 
 def compare(operation: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
     """Compare as SQL does; null if a side is null or NaN."""
-    if left is None or right is None or is_nan(left) or is_nan(right):
+    if left is None or right is None:
         return None
+    if isinstance(left, float) or isinstance(right, float):
+        left, right = float(left), float(right)
     if isinstance(left, date) and isinstance(right, str):
         right = datetime.fromisoformat(right)
     if isinstance(right, date) and isinstance(left, str):
@@ -169,8 +178,19 @@ def _like(value: Any, pattern: Any, escape: str | None) -> bool | None:
     return re.fullmatch(regex, value, re.DOTALL) is not None
 
 
-def _number(text: str) -> int | float:
-    return int(text) if re.fullmatch(r"[0-9]+", text) else float(text)
+def _number(text: str) -> int | Fraction | float:
+    if re.fullmatch(r"[0-9]+", text):
+        return int(text)
+    return float(text) if "e" in text.lower() else Fraction(text)
+
+
+def _shifted(left: Any, right: Any, sign: int) -> Any:
+    """A date and days, or the difference of two times: in days if both are dates."""
+    if isinstance(right, int):
+        return left + timedelta(days=sign * right)
+    if isinstance(left, datetime) or isinstance(right, datetime):
+        return _midnight(left) - _midnight(right)
+    return (left - right).days
 
 
 def _towards_zero(left: Any, right: Any) -> Any:
@@ -179,23 +199,23 @@ def _towards_zero(left: Any, right: Any) -> Any:
 
 def _remainder(left: Any, right: Any) -> Any:
     # As in SQL the remainder has the sign of the dividend.
-    if isinstance(left, int) and isinstance(right, int):
-        return left - right * _towards_zero(left, right)
-    return math.fmod(left, right)
+    if isinstance(left, float) or isinstance(right, float):
+        return math.fmod(left, right)
+    return left - right * _towards_zero(left, right)
 
 
 def _round(value: Any, decimals: Any) -> Any:
     if value is None or decimals is None:
         return None
-    if isinstance(value, int):
-        if decimals >= 0:
-            return value
-        unit = 10**-decimals
-        return int(math.copysign((abs(value) + unit // 2) // unit * unit, value))
-    if math.isnan(value) or math.isinf(value):
+    if isinstance(value, float) and decimals != 0:
+        scale = 10.0**decimals
+        return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value)
+    if isinstance(value, float) and math.isinf(value):
         return value
-    scale = 10.0**decimals
-    return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value)
+    unit = Fraction(10) ** -decimals
+    away = math.floor(abs(Fraction(value)) / unit + Fraction(1, 2)) * unit
+    rounded = away if value >= 0 else -away
+    return type(value)(rounded)
 
 
 def _cast(value: Any, target: str) -> Any:

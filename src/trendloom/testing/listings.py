@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from trendloom.errors import LimitError
-from trendloom.language.nodes import Query, Semantics, events_of
+from trendloom.language.nodes import Query, Semantics
 from trendloom.testing.conditions import equivalences
 from trendloom.testing.oracle import Trend, trends
-from trendloom.testing.shapes import TYPES
-from trendloom.testing.strategies import TIEBREAK, queries, streams
+from trendloom.testing.strategies import TIEBREAK, productive, queries
 
 if TYPE_CHECKING:
     from trendloom.testing.records import Row
@@ -89,25 +87,19 @@ def listings(
             allow_aggregates=False,
             allow_having=False,
             allow_conjunction=False,
-            **knobs,
+            **{"composed": True, **knobs},
         )
     )
     plain = tuple(key for key in asked.group_by if key.variable is None)
     asked = replace(asked, returns=(), group_by=plain)
     tiebreak = TIEBREAK if draw(st.integers(0, 3)) == 3 else None
-    named = tuple(event.type for event in events_of(asked.pattern)) * 3
-    events = draw(streams(types=(*named, *TYPES), max_size=max_size, tiebreak=tiebreak is not None))
-    while True:
-        try:
-            found = trends(
-                asked,
-                events,
-                type="type",
-                tiebreak=tiebreak,
-                complete=complete,
-                limit=limit,
-            )
-        except LimitError:
-            events = events[: len(events) // 2]
-        else:
-            return ListingCase(asked, events, tiebreak, found)
+
+    def find(events: list[Row]) -> ListingCase:
+        found = trends(
+            asked, events, type="type", tiebreak=tiebreak, complete=complete, limit=limit
+        )
+        return ListingCase(asked, events, tiebreak, found)
+
+    return draw(
+        productive([asked], find, lambda case: len(case.trends), max_size, tiebreak=bool(tiebreak))
+    )

@@ -75,6 +75,14 @@ class _Found:
     match: Match
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a query, and how many trends they aggregate, all windows together."""
+
+    rows: list[Row]
+    trends: int
+
+
 def naive(
     query: str | Query,
     events: str | list[Row],
@@ -93,6 +101,30 @@ def naive(
     are floats. Ordered by window, then group (nulls last). More trends than `limit`, over
     all windows, raise `LimitError`.
     """
+    return answer(
+        query,
+        events,
+        time=time,
+        type=type,
+        event_type=event_type,
+        tick=tick,
+        tiebreak=tiebreak,
+        limit=limit,
+    ).rows
+
+
+def answer(
+    query: str | Query,
+    events: str | list[Row],
+    *,
+    time: str = "time",
+    type: str | None = None,  # noqa: A002
+    event_type: str | None = None,
+    tick: str = "s",
+    tiebreak: str | None = None,
+    limit: int | None = None,
+) -> Answer:
+    """What `naive` returns, with the number of trends behind it."""
     asked = read_query(query)
     rows = stream(events) if isinstance(events, str) else events
     clock = clock_for(rows, time, tick)
@@ -109,10 +141,11 @@ def naive(
         if asked.having is None or _having(asked, group, results)
     ]
     kept.sort(key=lambda one: (_sortable(one[0]), _sortable(one[1])))
-    return [
+    shown = [
         _window_columns(window, asked, clock) | _row(asked, group, results)
         for window, group, results in kept
     ]
+    return Answer(shown, sum(map(len, by_window.values())))
 
 
 def trends(

@@ -1,5 +1,6 @@
 """Hypothesis strategies for WHERE: one conjunct of each class, over the generated attributes.
 
+Those of two rows are templates, which aim at what is looked up by value, or composed (`terms`).
 `x` is a small integer, `y` a float in quarters, `k` a short string; all of them may be null, and
 `y` may be NaN. Nothing divides by a column: what that gives is the host's business.
 """
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from trendloom.language import parse
 from trendloom.language.nodes import Condition, Pattern, events_of
 from trendloom.testing.results import parts_of
+from trendloom.testing.terms import conditions
 from trendloom.testing.words import anchors, endings, followers, positive_variables
 
 LOCAL = (
@@ -92,12 +94,14 @@ def local(pattern: Pattern) -> st.SearchStrategy[Condition]:
     return _filled(LOCAL, [(name, name) for name in _all_variables(pattern)])
 
 
-def adjacent(pattern: Pattern) -> st.SearchStrategy[Condition]:
+def adjacent(pattern: Pattern, *, composed: bool = False) -> st.SearchStrategy[Condition]:
     """On two variables that can stand next to each other."""
-    return _filled(ADJACENT, sorted(pair for part in parts_of(pattern) for pair in followers(part)))
+    pairs = sorted(pair for part in parts_of(pattern) for pair in followers(part))
+    filled = _filled(ADJACENT, pairs)
+    return filled | _composed(pairs, "NEXT({})") if composed else filled
 
 
-def anchored(pattern: Pattern) -> st.SearchStrategy[Condition]:
+def anchored(pattern: Pattern, *, composed: bool = False) -> st.SearchStrategy[Condition]:
     """On an anchor and a variable after it; nothing where the pattern has no anchor."""
     pairs = [
         (one, two)
@@ -107,7 +111,8 @@ def anchored(pattern: Pattern) -> st.SearchStrategy[Condition]:
         for two in positive_variables(part)
         if one != two and anchors(part, one, two)
     ]
-    return _filled(ANCHORED, pairs)
+    filled = _filled(ANCHORED, pairs)
+    return filled | _composed(pairs, "{}") if composed else filled
 
 
 def lengths() -> st.SearchStrategy[Condition]:
@@ -122,12 +127,16 @@ def predicates(
     allow_adjacent: bool = True,
     allow_anchored: bool = True,
     allow_length: bool = True,
+    composed: bool = False,
 ) -> st.SearchStrategy[Condition]:
-    """One conjunct of any allowed class."""
+    """One conjunct of any allowed class; of two rows, also from the whole language if `composed`.
+
+    Composed ones read attributes that events have only if asked (`terms`).
+    """
     return st.one_of(
         local(pattern) if allow_local else st.nothing(),
-        adjacent(pattern) if allow_adjacent else st.nothing(),
-        anchored(pattern) if allow_anchored else st.nothing(),
+        adjacent(pattern, composed=composed) if allow_adjacent else st.nothing(),
+        anchored(pattern, composed=composed) if allow_anchored else st.nothing(),
         lengths() if allow_length else st.nothing(),
     )
 
@@ -142,6 +151,15 @@ def _filled(
         st.sampled_from(templates),
         st.sampled_from(pairs),
     )
+
+
+def _composed(pairs: list[tuple[str, str]], later: str) -> st.SearchStrategy[Condition]:
+    """From the whole expression language, over two rows."""
+    if not pairs:
+        return st.nothing()
+    several = st.sampled_from(pairs)
+    texts = several.flatmap(lambda pair: conditions(pair[0], later.format(pair[1])))
+    return texts.map(condition)
 
 
 def _all_variables(pattern: Pattern) -> list[str]:

@@ -96,7 +96,11 @@ def read_events(
     event_type: str | None,
     tiebreak: str | None,
 ) -> tuple[Record, ...]:
-    """The events in the order (time, tiebreak, input order)."""
+    """The events in the order (time, tiebreak, input order).
+
+    The tiebreak "@row" is the input order; so is "row", unless an event has such an attribute.
+    """
+    by_row = tiebreak == "@row" or (tiebreak == "row" and not any("row" in row for row in events))
     if type is not None and event_type is not None:
         raise InputError("Name either the type column or the one event type, not both.")
     records = []
@@ -104,7 +108,7 @@ def read_events(
         if row.get(time) is None:
             raise InputError(f"Event {index} has a null time.")
         at = clock.read(row[time])
-        order = (at,) if tiebreak is None else (at, row[tiebreak])
+        order = (at,) if tiebreak is None else (at, index if by_row else row[tiebreak])
         kind = event_type if event_type is not None else row.get(type or "type")
         # NaN is no value, wherever it stands (choice 15).
         values = {name: None if is_nan(value) else value for name, value in row.items()}

@@ -60,5 +60,5 @@ def slices(
 
 
 def _check(within: int, slide: int) -> None:
-    if not 0 < slide <= within:
-        raise QueryMeaningError("SLIDE must be positive and at most WITHIN.", text="")
+    if slide <= 0 or within <= 0:
+        raise QueryMeaningError("WITHIN and SLIDE must be positive.", text="")

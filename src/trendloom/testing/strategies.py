@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -39,13 +39,16 @@ from trendloom.language.nodes import (
     events_of,
 )
 from trendloom.testing.compare import group_columns
-from trendloom.testing.oracle import naive
+from trendloom.testing.oracle import answer
 from trendloom.testing.predicates import adjacent, condition, predicates
 from trendloom.testing.results import parts_of
 from trendloom.testing.shapes import TYPES, choice, conjunctions, one_in, patterns
-from trendloom.testing.words import followers, overlap, positive_variables
+from trendloom.testing.terms import VALUES, attributes_of
+from trendloom.testing.words import endings, followers, overlap, positive_variables, steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from trendloom.testing.records import Row
 
 __all__ = [
@@ -76,6 +79,8 @@ class Case:
     events: list[Row]
     tiebreak: str | None
     expected: list[Row]
+    trends: int = 0
+    """How many there are, all windows together: a test of cases without any shows nothing."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -93,29 +98,42 @@ def streams(
     max_size: int = 9,
     tiebreak: bool = False,
     timestamps: bool = False,
+    planted: tuple[str, ...] = (),
+    attributes: tuple[str, ...] = (),
 ) -> list[Row]:
     """Events in the order of their times, with many ties.
 
-    Attributes: `x` int, `y` float in quarters (or NaN), `k` str, `g` int, all nullable; with
-    `tiebreak` also an int `rank`, which orders some of the simultaneous events.
+    The types of `planted` come in this order among the others, as far as there is room.
+
+    Attributes: `x` int, `y` float in quarters (or NaN), `k` str, `g` int, all nullable, and those
+    of `terms` that are asked for; with `tiebreak` also an int `rank`, which orders some of the
+    simultaneous events.
     """
     time = draw(st.integers(-4, 4))
     events: list[Row] = []
     # Drawn by hand: hypothesis likes short lists, and short streams have no trends.
     sizes = [size for size in (0, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9) if size <= max_size]
-    for _ in range(draw(choice(*sizes))):
+    if planted:
+        sizes = [size for size in sizes if size > len(planted)] or [max_size]
+    size, left = draw(choice(*sizes)), list(planted)
+    at_once = draw(choice(True, False))
+    for place in range(size):
+        # The fewer events are left, the more of them have to be the planted ones.
+        must = at_once or len(left) >= size - place
+        is_planted = bool(left) and (must or draw(choice(True, False)))
         event: Row = {
-            "type": draw(choice(*types)),
+            "type": left.pop(0) if is_planted else draw(choice(*types)),
             "time": START + timedelta(seconds=time) if timestamps else time,
             "x": draw(choice(0, 1, 1, 2, 2, 3, -1, None)),
             "y": draw(choice(0.0, 0.25, 1.0, 1.25, 2.5, -0.75, None, math.nan)),
-            "k": draw(choice("u", "u", "u", "u", "v", "v", None)),
-            "g": draw(choice(1, 1, 1, 1, 2, 2, None)),
+            "k": "u" if is_planted else draw(choice("u", "u", "u", "u", "v", "v", None)),
+            "g": 1 if is_planted else draw(choice(1, 1, 1, 1, 2, 2, None)),
         }
+        event.update({name: draw(choice(*VALUES[name])) for name in attributes})
         if tiebreak:
             event[TIEBREAK] = draw(st.integers(0, 2))
         events.append(event)
-        time += draw(choice(1, 1, 1, 0, 0, 2, 5))
+        time += draw(choice(1, 1, 1, 1, 2) if is_planted else choice(1, 1, 1, 0, 0, 2, 5))
     return events
 
 
@@ -126,7 +144,7 @@ def streams(
 def windows(draw: st.DrawFn, *, kinds: tuple[str, ...] = ALL_WINDOWS) -> Window:
     """`none`; `time`, tumbling or sliding; `change`: WITHIN alone; `count`: of events."""
     kind = draw(choice(*kinds))
-    within = draw(choice(1, 2, 3, 4, 5, 6, 8, 10, 12))
+    within = draw(choice(1, 2, 3, 4, 5, 6, 8, 8, 10, 10, 12, 12))
     slide = draw(st.one_of(st.just(within), st.integers(1, within)))
     if kind == "time":
         return TimeWindow(_seconds(within), _seconds(slide))
@@ -207,11 +225,13 @@ def queries(
     allow_having: bool = True,
     allow_conjunction: bool = True,
     need_adjacent: bool = False,
+    composed: bool = False,
 ) -> Query:
     """A query that is valid by the definitions; each knob takes one feature away.
 
     `functions`: those of its aggregates. HAVING may name others. `need_adjacent`: there is a
-    condition between consecutive events, which most queries would not have.
+    condition between consecutive events, which most queries would not have. `composed`: conditions
+    of two rows come from the whole expression language, too, and read the attributes of `terms`.
     """
     if pattern is None:
         if allow_conjunction and draw(one_in(8)):
@@ -229,12 +249,13 @@ def queries(
         allow_adjacent=allow_adjacent,
         allow_anchored=allow_anchored,
         allow_length=allow_length,
+        composed=composed,
     )
     where: list[Any] = []
     if allow_local or allow_adjacent or allow_length:
         where = draw(st.lists(conditions, max_size=draw(choice(0, 1, 1, 2))))
     if need_adjacent:
-        where.append(draw(adjacent(body)))
+        where.append(draw(adjacent(body, composed=composed)))
     if allow_equivalence and draw(one_in(4)):
         where.append(Equivalence(draw(choice(("k",), ("k", "g")))))
     keys = draw(_groupings(body)) if allow_group_by else ()
@@ -294,24 +315,83 @@ def cases(
     The query comes from `query`, else from `queries` with these knobs. Where there are more than
     `limit` trends the last events are cut off, half by half.
     """
-    asked = draw(queries(**knobs) if query is None else query)
+    asked = draw(queries(**{"composed": True, **knobs}) if query is None else query)
     tiebreak = TIEBREAK if allow_tiebreak and draw(one_in(4)) else None
     is_datetime = draw(choice(False, True)) if timestamps is None else timestamps
     size = min(max_size, 6) if isinstance(asked.pattern, Both) else max_size
-    # Mostly events that the pattern names: the others only ever break something.
-    named = tuple(event.type for event in events_of(asked.pattern)) * 3
-    events = draw(
-        streams(
-            types=(*named, *TYPES),
-            max_size=size,
-            tiebreak=tiebreak is not None,
-            timestamps=is_datetime,
-        )
+
+    def find(events: list[Row]) -> Case:
+        found = answer(asked, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
+        return Case(asked, events, tiebreak, found.rows, found.trends)
+
+    def found(case: Case) -> int:
+        return case.trends if case.expected else 0
+
+    return draw(
+        productive([asked], find, found, size, tiebreak=bool(tiebreak), timestamps=is_datetime)
     )
-    while True:
-        try:
-            rows = naive(asked, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
-        except LimitError:
-            events = events[: len(events) // 2]
-        else:
-            return Case(asked, events, tiebreak, rows)
+
+
+Found = TypeVar("Found")
+TRIES = 12
+"""Streams drawn for one query until there is enough to find."""
+
+
+@st.composite
+def productive(
+    draw: st.DrawFn,
+    /,
+    queries: Sequence[Query],
+    find: Callable[[list[Row]], Found],
+    found: Callable[[Found], int],
+    size: int,
+    **options: bool,
+) -> Found:
+    """What `find` returns for drawn events: most have trends of one of the queries, some none.
+
+    `found` counts what is worth comparing. Where `find` passes its limit the last events are cut
+    off, half by half. Of streams that give too little the best is kept: some queries match nothing.
+    """
+    enough = draw(choice(5, 5, 5, 5, 1, 0))
+    best: Found | None = None
+    for _ in range(TRIES):
+        # Mostly events that the pattern names: the others only ever break something.
+        pattern = draw(st.sampled_from(queries)).pattern
+        named = tuple(event.type for event in events_of(pattern)) * 3
+        planted = () if draw(one_in(6)) else draw(words(pattern))
+        events = draw(
+            streams(
+                types=(*named, *TYPES),
+                max_size=size,
+                planted=planted,
+                attributes=attributes_of(*queries),
+                **options,
+            )
+        )
+        while True:
+            try:
+                made = find(events)
+                break
+            except LimitError:
+                events = events[: len(events) // 2]
+        if best is None or found(made) > found(best):
+            best = made
+        if found(best) >= enough:
+            break
+    assert best is not None
+    return best
+
+
+@st.composite
+def words(draw: st.DrawFn, pattern: Pattern, most: int = 6) -> tuple[str, ...]:
+    """The types of a word of the pattern, or of the beginning of one; of `AND`, part by part."""
+    spelled: list[str] = []
+    for part in parts_of(pattern):
+        rest: tuple[Pattern, ...] = (part,)
+        while steps(rest) and len(spelled) < most:
+            if spelled and endings(rest) and draw(one_in(4)):
+                break
+            step = draw(st.sampled_from(steps(rest)))
+            spelled.append(step.letter.type)
+            rest = step.rest
+    return tuple(spelled)

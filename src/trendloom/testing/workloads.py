@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from trendloom.errors import LimitError
-from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence, events_of
-from trendloom.testing.oracle import naive
+from trendloom.language.nodes import Both, Event, Query, Repeat, Semantics, Sequence
+from trendloom.testing.oracle import answer
 from trendloom.testing.shapes import TYPES, name, one_in, patterns
-from trendloom.testing.strategies import ALL_WINDOWS, TIEBREAK, queries, streams, windows
+from trendloom.testing.strategies import ALL_WINDOWS, TIEBREAK, productive, queries, windows
 
 if TYPE_CHECKING:
     from trendloom.language.nodes import Pattern
@@ -26,6 +25,8 @@ class WorkloadCase:
     events: list[Row]
     tiebreak: str | None
     expected: dict[str, list[Row]]
+    trends: int | None = None
+    """Of all queries together, if somebody counted them."""
 
 
 @st.composite
@@ -75,17 +76,16 @@ def workloads(
         made[f"q{number + 1}"] = query
     tiebreak = TIEBREAK if draw(one_in(4)) else None
     size = min(max_size, 6) if any(isinstance(q.pattern, Both) for q in made.values()) else max_size
-    named = tuple(event.type for part in prefix for event in events_of(part)) * 2
-    events = draw(streams(types=(*named, *TYPES), max_size=size, tiebreak=tiebreak is not None))
-    while True:
-        try:
-            rows = {
-                name_: naive(
-                    query, events, time="time", type="type", tiebreak=tiebreak, limit=limit
-                )
-                for name_, query in made.items()
-            }
-        except LimitError:
-            events = events[: len(events) // 2]
-        else:
-            return WorkloadCase(made, events, tiebreak, rows)
+
+    def find(events: list[Row]) -> WorkloadCase:
+        found = {
+            name_: answer(query, events, time="time", type="type", tiebreak=tiebreak, limit=limit)
+            for name_, query in made.items()
+        }
+        rows = {name_: one.rows for name_, one in found.items()}
+        return WorkloadCase(made, events, tiebreak, rows, sum(one.trends for one in found.values()))
+
+    asked = list(made.values())
+    return draw(
+        productive(asked, find, lambda case: case.trends or 0, size, tiebreak=bool(tiebreak))
+    )

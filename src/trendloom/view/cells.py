@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from datetime import date, datetime
 from decimal import Decimal
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from trendloom.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WINDOW = ("window_start", "window_end")
+TAG = re.compile(r"<(?=[/!?A-Za-z])")
 LONGEST = 60
 """Characters of a text value that are shown."""
 EXACT = 2.0**53
@@ -79,6 +83,14 @@ def width(text: str) -> int:
     return len(text) + wide - marks
 
 
+def label(text: str) -> str:
+    """A text of a chart, which pages hold inside of a script: `</script>` in it ends none.
+
+    Between `<` and what would make it a tag stands a character without width.
+    """
+    return TAG.sub("<\u2060", printable(text))
+
+
 def pad(text: str, columns: int, *, right: bool = False) -> str:
     """Fill up with spaces; numbers go to the right."""
     space = " " * max(0, columns - width(text))
@@ -86,13 +98,8 @@ def pad(text: str, columns: int, *, right: bool = False) -> str:
 
 
 def _short(text: str) -> str:
-    # A control character would move the cursor, or worse.
-    clean = "".join(char if char.isprintable() else _escape(char) for char in text)
+    clean = printable(text)
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode()
 
 
 def _float(value: float | None, decimals: int | None) -> str:

@@ -17,7 +17,7 @@ import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from trendloom.errors import InputError, did_you_mean
-from trendloom.view.cells import WINDOW, cell, is_number
+from trendloom.view.cells import WINDOW, cell, is_number, label
 from trendloom.view.scale import Scale, has_windows, pick_value, scale_of, to_float
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class _Drawing:
 
     @property
     def data(self) -> alt.InlineData:
-        # The records are plain by construction; checking each against the schema takes seconds.
-        with debug_mode(False):
-            return alt.InlineData(values=self.records)
+        return inline(self.records)
 
 
 def chart(
@@ -103,8 +101,20 @@ def chart(
     if drawing.scale.infinite:
         mark = "darkest" if kind == "heat" else "▲"
         notes.append(f"{mark}: {BEYOND}; LOG2(COUNT(*)) shows how far")
-    heading = alt.Title(title or name, subtitle=notes) if notes else alt.Title(title or name)
+    words = label(title or name)
+    heading = alt.Title(words, subtitle=notes) if notes else alt.Title(words)
     return themed(drawn.properties(title=heading))
+
+
+def inline(records: list[dict[str, Any]]) -> alt.InlineData:
+    """Records as data of a chart, their texts as labels."""
+    plain = [
+        {name: label(value) if isinstance(value, str) else value for name, value in record.items()}
+        for record in records
+    ]
+    # They are plain by construction; checking each against the schema takes seconds.
+    with debug_mode(False):
+        return alt.InlineData(values=plain)
 
 
 def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
@@ -133,8 +143,8 @@ def _drawing(table: pa.Table, groups: list[str], name: str) -> _Drawing:
     start = table.schema.field(WINDOW[0]).type if WINDOW[0] in table.schema.names else None
     return _Drawing(
         records,
-        name,
-        " · ".join(groups),
+        label(name),
+        label(" · ".join(groups)),
         len({record["group"] for record in records}),
         start is not None and not is_number(start),
         scale,

@@ -14,7 +14,8 @@ import altair as alt
 
 from trendloom.cet.memory import in_words
 from trendloom.cet.sketch import edges_of
-from trendloom.view.chart import COLOURS, themed
+from trendloom.view.cells import label
+from trendloom.view.chart import COLOURS, inline, themed
 
 if TYPE_CHECKING:
     from trendloom.cet.sketch import Sketch, Way
@@ -54,7 +55,10 @@ def draw_sketch(sketch: Sketch, title: str | None = None) -> alt.TopLevelMixin:
         f"Drawn: {sketch.drawn.name}; room for kept paths: {in_words(sketch.room)}."
     )
     legend = "Numbers are rows of the input; orange edges cross a cut and are stitched."
-    heading = alt.Title(title or "A graph of trends and its graphlets", subtitle=[words, legend])
+    heading = alt.Title(
+        label(title or "A graph of trends and its graphlets"),
+        subtitle=[label(words), label(legend)],
+    )
     return themed(alt.vconcat(graph, bars, spacing=20).properties(title=heading))
 
 
@@ -91,7 +95,7 @@ def _graphlets(sketch: Sketch, at: list[int], tallest: float, x: alt.X, y: alt.Y
         }
         for k, (left, right) in enumerate(pairwise(edges))
     ]  # fmt: skip
-    shaded = alt.Chart(alt.InlineData(values=stretches))
+    shaded = alt.Chart(inline(stretches))
     cuts = alt.InlineData(
         values=[{"x": e, "y": -tallest - 1, "y2": tallest + 2} for e in edges[1:-1]]
     )
@@ -123,7 +127,7 @@ def _edges(sketch: Sketch, at: list[int], heights: list[float], x: alt.X, y: alt
             "x": at[before], "y": heights[before], "x2": at[node], "y2": heights[node],
             "colour": ACROSS if crosses else INSIDE, "width": 1.4 if crosses else 1.0,
         })  # fmt: skip
-    data = alt.InlineData(values=records)
+    data = inline(records)
     return [
         alt.Chart(data).mark_rule().encode(
             x, y, x2="x2:Q", y2="y2:Q", color=alt.Color("colour:N", scale=None),
@@ -135,28 +139,26 @@ def _edges(sketch: Sketch, at: list[int], heights: list[float], x: alt.X, y: alt
 def _nodes(sketch: Sketch, at: list[int], heights: list[float], x: alt.X, y: alt.Y) -> list[Any]:
     """Filled by variable."""
     graph = sketch.graph
+    few = len(graph) <= MOST_LABELS
+    several = len(set(graph.variable.tolist())) > 1
+    names, rows = sketch.variables, [str(int(row)) for row in sketch.row]
     records = [
         {
-            "x": at[node], "y": heights[node], "row": str(int(sketch.row[node])),
-            "variable": sketch.variables[int(graph.variable[node])],
+            "x": at[node], "y": heights[node], "row": rows[node],
+            "variable": names[int(graph.variable[node])] + rows[node] * (few and several),
             "fill": COLOURS[int(graph.variable[node]) % len(COLOURS)],
         }
         for node in range(len(graph))
     ]  # fmt: skip
-    base = alt.Chart(alt.InlineData(values=records))
-    few = len(graph) <= MOST_LABELS
-    several = len(set(graph.variable.tolist())) > 1
+    base = alt.Chart(inline(records))
     marks = [
         base.mark_circle(size=420 if few else 90, opacity=1, stroke="white", strokeWidth=1.5)
         .encode(x, y, color=alt.Color("fill:N", scale=None))
         .encode(tooltip=["row:N", "variable:N"])
     ]
     if few:
-        label = "variable" if several else "row"
-        if several:
-            for record in records:
-                record["variable"] = f"{record['variable']}{record['row']}"
-        marks.append(base.mark_text(fontSize=9, color="white").encode(x, y, text=f"{label}:N"))
+        name = "variable" if several else "row"
+        marks.append(base.mark_text(fontSize=9, color="white").encode(x, y, text=f"{name}:N"))
     return marks
 
 
@@ -171,7 +173,7 @@ def _bars(sketch: Sketch, value: str, title: str, width: int, *, labels: bool = 
     ]  # fmt: skip
     # Where plans differ by little the logarithm hides it; memory differs by decades.
     scale = alt.Scale(type="log", nice=False, domainMin=1) if value == "bytes" else alt.Scale()
-    base = alt.Chart(alt.InlineData(values=records)).encode(
+    base = alt.Chart(inline(records)).encode(
         alt.Y("way:N", sort=None, title=None,
               axis=alt.Axis(labelLimit=220) if labels else alt.Axis(labels=False, ticks=False)),
         alt.X(f"{value}:Q", title=title, scale=scale,

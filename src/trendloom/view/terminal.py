@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trendloom.errors import printable
 from trendloom.view.cells import WINDOW, column_texts, pad, width
 from trendloom.view.scale import has_window, pick_value, scale_of, to_float
 
@@ -38,7 +39,7 @@ def bar_chart(
     left = max((width(label) for label in labels), default=0)
     right = max((width(text) for text in texts), default=0)
     room = max(8, columns - left - right - 4)
-    title = f"{name} (log scale)" if scale.log else name
+    title = f"{printable(name)} (log scale)" if scale.log else printable(name)
     if head.num_rows < table.num_rows:
         title += f", first {head.num_rows} of {table.num_rows:,} rows"
     lines = [title]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trendloom.errors import printable
 from trendloom.view.cells import column_texts, is_number, pad, shown_columns, width
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def grid(table: pa.Table, limit: int | None) -> Grid:
     head = table.select(names).slice(0, table.num_rows if limit is None else max(0, limit))
     columns = [column_texts(column.to_pylist()) for column in head.columns]
     numeric = [is_number(field.type) for field in head.schema]
-    return Grid(names, columns, numeric, head.num_rows, table.num_rows)
+    return Grid(list(map(printable, names)), columns, numeric, head.num_rows, table.num_rows)
 
 
 def text_table(table: pa.Table, limit: int | None = 20) -> str:

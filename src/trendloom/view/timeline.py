@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-from altair.utils.schemapi import debug_mode
 
 from trendloom.errors import InputError
-from trendloom.view.chart import COLOURS, axis_value, themed
+from trendloom.view.cells import label
+from trendloom.view.chart import COLOURS, axis_value, inline, themed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,10 @@ def timeline(
     temporal = isinstance(first, datetime | date)
     one_by_one = len(rows) <= MOST_BARS and not _overlap(rows)
     drawn = _bars(rows, temporal, width) if one_by_one else _stretches(rows, temporal, width)
-    heading = alt.Title(title or "Bursts, and how many of the queries shared them", subtitle=notes)
+    heading = alt.Title(
+        label(title or "Bursts, and how many of the queries shared them"),
+        subtitle=list(map(label, notes)),
+    )
     return themed(drawn.properties(title=heading))
 
 
@@ -77,11 +80,6 @@ def _colour() -> alt.Color:
     return alt.Color("how:N", title="shared", scale=scale, legend=alt.Legend(orient="top"))
 
 
-def _data(records: list[dict[str, Any]]) -> alt.InlineData:
-    with debug_mode(False):
-        return alt.InlineData(values=records)
-
-
 def _bars(rows: list[dict[str, Any]], temporal: bool, width: int) -> Any:
     records = [
         row | {"begin": axis_value(row["begin"]), "end": axis_value(row["end"]), "how": _how(row)}
@@ -90,7 +88,7 @@ def _bars(rows: list[dict[str, Any]], temporal: bool, width: int) -> Any:
     words = ("type:N", "events:Q", "queries:Q", "sharing:Q")
     # A burst of one event has no width: its border is seen.
     return (
-        alt.Chart(_data(records))
+        alt.Chart(inline(records))
         .mark_rect(strokeWidth=1.5)
         .encode(
             x=_x(temporal),
@@ -134,7 +132,7 @@ def _stretches(rows: list[dict[str, Any]], temporal: bool, width: int) -> Any:
             | {"begin": axis_value(begin), "end": axis_value(end)}
         )
     return (
-        alt.Chart(_data(records))
+        alt.Chart(inline(records))
         .mark_rect()
         .encode(
             x=_x(temporal),

@@ -9,7 +9,6 @@ import numpy as np
 
 from trendloom.engine.evaluate import Evaluator
 from trendloom.engine.inputs import double_rows, feeding_variables, integer_rows
-from trendloom.engine.numbers import overflow
 from trendloom.engine.slots import State
 from trendloom.kernels.moves import move_runs
 from trendloom.kernels.scaled import RADIX, SHRINK
@@ -50,20 +49,20 @@ class MergedEvaluator(Evaluator):
         rest = state
         if table.target.shape[1] > 1:
             rest = State(None, None, state.extremes)
-            if state.integers is not None:
-                self._integers(chunk, codes, runs, state.integers)
+            if state.integers is not None and not self._fits(chunk, codes, runs, state.integers):
+                state.overflow[:] = True
             if state.doubles is not None:
                 left = self._doubles(chunk, codes, runs, state.doubles)
                 if (left.lo < left.hi).any():
                     super().fold_runs(chunk, table, codes, left, State(state.doubles, None, None))
         super().fold_runs(chunk, table, codes, runs, rest)
 
-    def _integers(self, chunk: Chunk, codes: NDArray[Any], runs: Runs, state: Integers) -> None:
+    def _fits(self, chunk: Chunk, codes: NDArray[Any], runs: Runs, state: Integers) -> bool:
+        """Moves the integers; False if they left 64 bits."""
         lanes, flag = self.layout.checked or (), np.zeros(1, np.int64)
         x = integer_rows(chunk, lanes)
         self._move(chunk, codes, runs, state.v, lanes, x, flag)
-        if flag[0] < 0:
-            raise overflow()
+        return bool(flag[0] >= 0)
 
     def _doubles(self, chunk: Chunk, codes: NDArray[Any], runs: Runs, state: Doubles) -> Runs:
         """What is left of the runs: events from where a number is past the radix, or all."""

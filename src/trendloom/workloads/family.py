@@ -92,7 +92,7 @@ class Family:
         names = tuple(variable_name(name) for name in self.merged.variables)
         automaton = Automaton(names, (), (), (), (), ())
         bits = tuple((k,) for k in range(len(self.merged.letters)))
-        return Part(automaton, bits, (), (), (), (), {}, (), Grain.TYPE)
+        return Part(automaton, bits, (), (), (), (), (), {}, (), Grain.TYPE)
 
     @cached_property
     def plan(self) -> Plan:

@@ -11,7 +11,7 @@ import numpy as np
 from trendloom.engine.arrow import to_numpy
 from trendloom.engine.lanes import TRENDS
 from trendloom.engine.layout import Layout
-from trendloom.engine.run import Run, note_timeline
+from trendloom.engine.run import Run, Seen, note_timeline
 from trendloom.engine.setting import Setting
 from trendloom.engine.table import part_rows, put_together, result_table
 from trendloom.engine.turnover import part_turnover
@@ -124,13 +124,20 @@ class _Member:
     timeline: dict[int, dict[int, Ints]] = field(default_factory=dict)
     row_partition: list[Ints] = field(default_factory=list)
 
-    def read(self, state: State) -> Slots:
+    def read(self, state: State, seen: Seen | None = None) -> Slots:
         """Under the query's own names."""
         slots = self.reader.read(state)
+        if seen is not None:
+            slots = seen.settled(self.reader, slots)
         columns: dict[Lane, Column] = {TRENDS: slots.columns[TRENDS]}
         columns |= {own: slots.columns[lane] for own, lane in self.lanes.sums.items()}
         extremes = {own: slots.extremes[lane] for own, lane in self.lanes.extremes.items()}
-        return replace(slots, columns=columns, extremes=extremes)
+        centres = {
+            own: slots.centres[lane]
+            for own, lane in self.lanes.sums.items()
+            if lane in slots.centres
+        }
+        return replace(slots, columns=columns, extremes=extremes, centres=centres)
 
 
 @dataclass
@@ -168,10 +175,12 @@ class MergedRun(Run):
         whole = put_together(plan, rows)
         return result_table(plan, self.windows, evaluators, harvests, self._groups, whole)
 
-    def _gather(self, states: list[State], group: Ints, window: Ints) -> None:
+    def _gather(
+        self, states: list[State], group: Ints, window: Ints, seen: Seen | None = None
+    ) -> None:
         (state,) = states
         for member in self._members:
-            member.harvest.add(member.read(state).with_trends(), group, window)
+            member.harvest.add(member.read(state, seen).with_trends(), group, window)
 
     def _turnover(self, chunk: Chunk, runs: Runs) -> NDArray[np.bool_]:
         (shared,) = self.evaluators
@@ -190,7 +199,7 @@ class MergedRun(Run):
         (shared,) = self.evaluators
         state = shared.blank(len(complete))
         if len(complete):
-            shared.fold(chunk, complete, state)
+            state = shared.fold(chunk, complete, state)
         for k, member in enumerate(self._members):
             mine = self._changed[k][done] if changes else np.ones(len(complete), np.bool_)
             own = complete.pick(mine)
@@ -198,7 +207,8 @@ class MergedRun(Run):
                 note_timeline(member.timeline, own, partitions)
             if not len(own):
                 continue
-            slots = member.read(state.take(np.flatnonzero(mine))).with_trends()
+            seen = Seen(chunk, own, np.ones(len(own), np.bool_))
+            slots = member.read(state.take(np.flatnonzero(mine)), seen).with_trends()
             member.harvest.add(slots, partitions.group[own.partition], own.window)
             member.row_partition.append(partitions.number[own.partition][slots.run])
 

@@ -53,6 +53,8 @@ class Runner(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]: ...
+    @property
+    def run(self) -> Run | Interleaved | SharedRun: ...
     def push(self, batch: pa.RecordBatch) -> None: ...
     def tables(self) -> dict[str, pa.Table]: ...
 
@@ -177,6 +179,14 @@ class GroupRun:
         shared = [one.run.metrics for one in self._runners if isinstance(one, _InBursts)]
         return Finished(tables, tuple(self._again), sum(shared, Metrics()))
 
+    @property
+    def tied(self) -> dict[tuple[str, ...], int]:
+        """Events that share their time with another one, by the queries with so many of them."""
+        queries: dict[int, list[str]] = {}
+        for runner in self._runners:
+            queries.setdefault(runner.run.ties, []).extend(runner.names)
+        return {tuple(names): count for count, names in queries.items()}
+
     @contextmanager
     def _told(self, runner: Runner) -> Iterator[None]:
         try:
@@ -202,7 +212,9 @@ def _alone(
     setting = Setting(
         plan, kinds, columns.partition_types, columns.nanoseconds, columns.numbers, columns.threads
     )
-    return _Alone((name,), lens, Interleaved(setting) if by_time else Run(setting))
+    return _Alone(
+        (name,), lens, Interleaved(setting) if by_time else Run(setting, counts_ties=True)
+    )
 
 
 def _together(family: Family, columns: Columns) -> _Together:

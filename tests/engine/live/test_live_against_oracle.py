@@ -143,7 +143,7 @@ def test_rows_at_every_change(semantics: Semantics) -> None:
 
 @EACH
 def test_guards(semantics: Semantics) -> None:
-    @examples(60)
+    @examples(60, several=1 / 6)
     @given(
         cases(
             semantics=(semantics,),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from forged_states import resealed
 from live_stories import END, STORIES, Story, path
 from live_streams import Scanned, scanned
 
@@ -116,10 +117,9 @@ def refusal(story: Story, setting: Any, mode: Mode = Mode.APPEND) -> str:
     data = story.begun(story.scan())[0].save()
     with pytest.raises(StateError) as refused:
         Live.restore(setting, mode, data)
-    assert refused.value.remedy == (
-        "Run what wrote the state, or start the stream with a new checkpoint."
-    )
-    return refused.value.cause
+    remedy = "Run what wrote the state, or start the stream with a new checkpoint."
+    assert refused.value.remedy == remedy
+    return str(refused.value).removesuffix(f"\n{remedy}")
 
 
 def test_another_query_is_refused_with_both_texts() -> None:
@@ -216,6 +216,118 @@ def test_the_checksum_covers_the_header_s_length() -> None:
     assert (magic, version) == (b"TLOOM", wire.VERSION)
     covered = struct.pack("<HI", version, length) + data[15:]
     assert zlib.crc32(covered) == crc
+
+
+# ── forgeries ────────────────────────────────────────────────────────────────────────────────
+
+
+def forged(name: str, change: Callable[[dict[str, Any], dict[str, pa.Table]], object]) -> str:
+    """Why a state whose facts and tables were changed is refused."""
+    story = STORIES[name]
+    scan = story.scan()
+    facts, tables = wire.unpack("live", story.begun(scan)[0].save())
+    change(facts, tables)
+    with pytest.raises(StateError, match="damaged") as refused:
+        Live.restore(scan.setting, story.mode, wire.pack("live", facts, tables))
+    assert refused.value.remedy == wire.COPY
+    return refused.value.cause
+
+
+def put(tables: dict[str, pa.Table], name: str, column: str, values: Any) -> None:
+    """Other values in a column, or one for all rows."""
+    table = tables[name]
+    at = table.schema.get_field_index(column)
+    if not isinstance(values, pa.Array):
+        values = pa.array([values] * table.num_rows, table.schema.field(at).type)
+    tables[name] = table.set_column(at, column, values)
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "column", "value", "said"),
+    [
+        ("vectors", "pending", "mask", 7, "an event has the mask 0x7"),
+        ("events", "events", "mask", 128, "an event has the mask 0x80"),
+        ("events", "events", "mask", None, "the column 'mask' has nulls"),
+        ("changes", "events", "time", 1 << 62, "too near the ends of the 64-bit range"),
+        ("vectors", "vectors", "window", 1 << 62, "the windows reach from"),
+        ("vectors_extremes", "vectors", "window", None, "the column 'window' has nulls"),
+        ("entries", "entries0", "row", 1_000, "the rows reach from 1000"),
+        ("entries", "entries0", "row", -1, "the rows reach from -1"),
+        ("entries", "entries0", "index", 90, "the indexes reach from 90"),
+        ("numbered", "counts", "passed", 1_000, "events of open windows are missing"),
+        ("numbered", "counts", "passed", -4, "the counts reach from -4"),
+        ("numbered", "counts", "p0", 1, "a partition is counted twice"),
+    ],
+)
+def test_what_kernels_use_as_an_index_is_in_its_range(
+    name: str, table: str, column: str, value: Any, said: str
+) -> None:
+    assert said in forged(name, lambda _, tables: put(tables, table, column, value))
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "said"),
+    [
+        ("watermark", 1 << 70, "'watermark' is 1180591620717411303424"),
+        ("watermark", "noon", "'watermark' is 'noon'"),
+        ("events", -1, "'events' is -1"),
+        ("events", True, "'events' is True"),
+        ("centres", [{"77": [0.0, 1.0]}], "there is a centre of operand 77"),
+        ("centres", [{"0": [0.0, 0.0]}], "'centres' is 0.0"),
+        ("centres", [{"0": [0.0]}], "'centres' is [0.0]"),
+        ("centres", {}, "'centres' is {}"),
+        ("types", None, "'types' is None"),
+        ("format", "1", "'format' is '1'"),
+    ],
+)
+def test_facts_have_the_shape_that_is_written_down(fact: str, value: Any, said: str) -> None:
+    assert said in forged("vectors", lambda facts, _: facts.update({fact: value}))
+    assert f"there is no '{fact}'" in forged("vectors", lambda facts, _: facts.pop(fact))
+
+
+def test_tables_are_those_of_the_query_and_no_others() -> None:
+    def swap(_: object, tables: dict[str, pa.Table]) -> None:
+        tables["vectors"], tables["pending"] = tables["pending"], tables["vectors"]
+
+    def narrow(_: object, tables: dict[str, pa.Table]) -> None:
+        rows = tables["vectors"].num_rows
+        put(tables, "vectors", "m0", pa.array([[1.0]] * rows, pa.list_(pa.float64(), 1)))
+
+    assert "events have other columns" in forged("vectors", swap)
+    assert "the column 'm0' is fixed_size_list" in forged("vectors", narrow)
+    said = forged("events", lambda _, tables: tables.update(more=tables["events"]))
+    assert "there is a table 'more', which the query has no use for" in said
+
+
+def test_arrow_s_offsets_are_validated_before_anybody_follows_them() -> None:
+    table = pa.table({"rows": ["one", "two", "three"]})
+    whole = wire.pack("rows", {}, {"rows": table})
+    offsets = struct.pack("<4i", 0, 3, 6, 11)
+    assert whole.count(offsets) == 1
+    for wrong in ((0, 3, 6, 1 << 30), (0, -3, 6, 11), (0, 9, 6, 11)):
+        patched = whole.replace(offsets, struct.pack("<4i", *wrong))
+        with pytest.raises(StateError, match="they cannot be read"):
+            wire.unpack("rows", resealed(patched))
+
+
+def test_forged_sizes_are_refused_before_memory_is_asked_for() -> None:
+    nulls = pa.Array.from_buffers(pa.null(), (1 << 31) - 1, [None])
+    many = pa.RecordBatch.from_arrays([nulls], ["rows"])
+    with pytest.raises(StateError, match="has more rows than bytes for them"):
+        wire.unpack("rows", wire.pack("rows", {}, {"rows": pa.Table.from_batches([many])}))
+    compressed = wire.pack("rows", {}, {"rows": pa.table({"rows": [0] * wire._SMALL})})
+    size = struct.pack("<q", 8 * wire._SMALL)
+    for wrong in (1 << 40, 1 << 62, -5, 1):
+        patched = compressed[::-1].replace(size[::-1], struct.pack("<q", wrong)[::-1], 1)[::-1]
+        with pytest.raises(StateError, match="damaged"):
+            wire.unpack("rows", resealed(patched))
+
+
+@pytest.mark.parametrize("header", [b"", b"[]", b"{", b"[" * 100_000, b'{"kind": "live"}', b"\xff"])
+def test_a_header_that_is_no_header_is_refused(header: bytes) -> None:
+    data = struct.pack("<5sHII", b"TLOOM", 1, 0, len(header)) + header
+    with pytest.raises(StateError, match="damaged"):
+        wire.unpack("live", resealed(data))
 
 
 # ── what has no answer on a stream ───────────────────────────────────────────────────────────

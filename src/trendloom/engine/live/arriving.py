@@ -122,7 +122,7 @@ class Arriving(Evaluator):
         }
         return Slots(np.arange(rows), (), state.doubles.m[:, at] != 0, dict(columns), extremes)
 
-    def fold(self, chunk: Chunk, runs: Runs, state: State) -> None:
+    def fold(self, chunk: Chunk, runs: Runs, state: State) -> State:
         """Moves row r of the state, and its entries, on by the events of run r."""
         assert state.doubles is not None
         assert state.shelf is not None
@@ -164,6 +164,7 @@ class Arriving(Evaluator):
         group, key = asked.rows(masks, later=False)
         own = Sums(found.m[rows], found.e[rows], found.k[rows])
         shelves.add(group[rows], key[rows], own)
+        return state
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ import pyarrow as pa
 
 from trendloom.engine.arrow import from_numpy, to_numpy
 from trendloom.engine.live.arriving import Arriving, can_arrive
-from trendloom.engine.live.vectors import Vectors, to_lists, to_rows
+from trendloom.engine.live.tables import (
+    check_extremes,
+    columns_of,
+    exponents,
+    to_lists,
+    to_rows,
+    within,
+)
+from trendloom.engine.live.vectors import Vectors
 from trendloom.kernels.extreme import ABSENT
 from trendloom.kernels.layers import Sums
 from trendloom.plan.distribution import overlaps_little
@@ -101,8 +109,8 @@ class Entries(Vectors):
             tables[f"entries{k}"] = pa.table(columns)
         return tables
 
-    def load(self, tables: dict[str, pa.Table]) -> None:
-        super().load(tables)
+    def load(self, tables: dict[str, pa.Table], watermark: int) -> None:
+        super().load(tables, watermark)
         for k, arriving, shelf in self._arriving():
             shelves = arriving.shelves
             shelf[:] = shelves.number(len(shelf))
@@ -110,15 +118,37 @@ class Entries(Vectors):
             table = tables.get(f"entries{k}")
             if table is None:
                 continue
-            columns = {n: table.column(n).combine_chunks() for n in table.schema.names}
-            of = shelf[to_numpy(columns["row"])]
+            columns = columns_of(
+                table,
+                {
+                    "row": pa.int64(),
+                    "index": pa.int64(),
+                    "key": pa.list_(pa.int64(), shelves.columns),
+                    "m": pa.list_(pa.float64(), shelves.lanes),
+                },
+                {
+                    "e": pa.list_(pa.int64(), shelves.lanes),
+                    "x": pa.list_(pa.int64(), shelves.extremes),
+                },
+            )
+            of = shelf[within("rows", to_numpy(columns["row"]), 0, len(shelf) - 1)]
+            index = within("indexes", to_numpy(columns["index"]), 0, shelves.indexes - 1)
             m = to_rows(columns["m"])
             own = Sums(
                 m,
-                to_rows(columns["e"]) if "e" in columns else np.zeros(m.shape, np.int64),
+                exponents(columns["e"]) if "e" in columns else np.zeros(m.shape, np.int64),
                 to_rows(columns["x"])
                 if "x" in columns
                 else np.full((len(m), shelves.extremes), ABSENT, np.int64),
             )
-            group = of * shelves.indexes + to_numpy(columns["index"])
-            shelves.add(group, to_rows(columns["key"]), own)
+            check_extremes(arriving, own.k, shelves.extremes)
+            shelves.add(of * shelves.indexes + index, to_rows(columns["key"]), own)
+
+    def keys_of_cell(self, evaluator: Evaluator) -> int:
+        own = len(evaluator.layout.extremes)
+        return own if isinstance(evaluator, Arriving) else 1 + own
+
+    @property
+    def table_names(self) -> list[str]:
+        entries = [f"entries{k}" for k, _, _ in self._arriving()]
+        return [*super().table_names, *entries]

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.engine.chunk import Chunk, make_chunk
+from trendloom.engine.chunk import Chunk, make_chunk, tied_events
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
-from trendloom.engine.live.waiting import Waiting, pair_numbers
+from trendloom.engine.live.tables import check_names, events_of
+from trendloom.engine.live.waiting import FIRST, Waiting, pair_numbers
 from trendloom.engine.sort import sort_events
 from trendloom.engine.turnover import turnover
 from trendloom.plan.plan import WindowStrategy
@@ -46,6 +47,10 @@ class Events:
         self.evaluators = evaluators
         self.mode = mode
         self.waiting = Waiting()
+        self.ties = 0
+        """Events that share their time with another one of their partition,"""
+        self._counted = FIRST
+        """of those before this time."""
         self._changes = setting.windows.strategy is WindowStrategy.CHANGES
 
     @property
@@ -78,6 +83,8 @@ class Events:
             setting = self.setting
             keys = len(setting.partition_types)
             chunk = make_chunk(sort_events(ready, keys), keys)
+            self.ties += tied_events(chunk, since=self._counted)
+            self._counted = now
             groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
             partitions = groups.number(chunk)
             sheet = Sheet(setting, self.evaluators)
@@ -135,5 +142,6 @@ class Events:
         table = self.waiting.table
         return {} if table is None else {"events": table.combine_chunks()}
 
-    def load(self, tables: dict[str, pa.Table]) -> None:
-        self.waiting = Waiting(tables.get("events"))
+    def load(self, tables: dict[str, pa.Table], _watermark: int) -> None:
+        check_names(tables, ["events"])
+        self.waiting = Waiting(events_of(self.setting, tables.get("events")))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from trendloom.engine import wire
 from trendloom.engine.arrow import from_numpy
 from trendloom.engine.live import state
 from trendloom.engine.live.entries import Entries, can_keep_entries
@@ -93,6 +94,11 @@ class Live:
         return self._keeper.is_empty
 
     @property
+    def ties(self) -> int:
+        """Events behind the watermark that share their time with another one of their partition."""
+        return self._keeper.ties
+
+    @property
     def deadline(self) -> int | None:
         """The least watermark at which a row may come out, or must be looked for; None: never."""
         return self._keeper.deadline(FIRST if self.watermark is None else self.watermark)
@@ -157,11 +163,12 @@ class Live:
         facts, tables = state.read(data)
         # Events mean the same in every version, also in one that keeps vectors for the query.
         live = cls(setting, mode, keep_events=facts["keeps"] == Events.NAME)
-        state.check(facts, live._identity())
-        live.watermark = facts["watermark"]
-        live.events, live.late_events, live.rows = facts["events"], facts["late"], facts["rows"]
-        state.centres_in(live._evaluators, facts["centres"])
-        live._keeper.load(tables)
+        with wire.reading():
+            state.check(facts, live._identity())
+            live.watermark = facts["watermark"]
+            live.events, live.late_events, live.rows = facts["events"], facts["late"], facts["rows"]
+            state.centres_in(live._evaluators, facts["centres"])
+            live._keeper.load(tables, FIRST if live.watermark is None else live.watermark)
         return live
 
     def _identity(self) -> dict[str, object]:

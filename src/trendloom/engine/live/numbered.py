@@ -18,14 +18,16 @@ import numpy as np
 import pyarrow as pa
 
 from trendloom.engine.arrow import from_numpy, to_numpy
-from trendloom.engine.chunk import Chunk, make_chunk
+from trendloom.engine.chunk import Chunk, make_chunk, tied_events
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
+from trendloom.engine.live.tables import check_names, columns_of, events_of, key_types, within
 from trendloom.engine.live.waiting import LAST, Waiting
 from trendloom.engine.scanned import plain
 from trendloom.engine.sort import key_codes, sort_events
 from trendloom.engine.windows import Runs
+from trendloom.engine.wire import damaged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from trendloom.engine.setting import Setting
 
     Ints = NDArray[np.int64]
+
+
+MOST_EVENTS = 1 << 48
+"""Of a partition, so that no number of a window overflows."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Numbered:
         self.keys = tuple(pa.nulls(0, plain(kind)) for kind in setting.partition_types)
         self.passed = np.zeros(0, np.int64)
         """Per partition, whose attributes are in `keys`."""
+        self.ties = 0
+        """Events that share their time with another one of their partition."""
 
     @property
     def is_empty(self) -> bool:
@@ -78,6 +86,7 @@ class Numbered:
             return None
         setting, keys = self.setting, len(self.setting.partition_types)
         chunk = make_chunk(sort_events(ready, keys), keys)
+        self.ties += tied_events(chunk, since=before)
         groups = Groups(setting.plan.plain_groups, list(setting.partition_types))
         partitions = groups.number(chunk)
         spans = self._number(chunk, before)
@@ -161,12 +170,35 @@ class Numbered:
             tables["counts"] = pa.table({**columns, "passed": from_numpy(self.passed)})
         return tables
 
-    def load(self, tables: dict[str, pa.Table]) -> None:
-        self.waiting = Waiting(tables.get("events"))
+    def load(self, tables: dict[str, pa.Table], watermark: int) -> None:
+        check_names(tables, ["events", "counts"])
+        self.waiting = Waiting(events_of(self.setting, tables.get("events")))
         if "counts" in tables:
-            counts = tables["counts"].combine_chunks()
-            columns = [counts.column(name).combine_chunks() for name in counts.schema.names]
-            self.keys, self.passed = tuple(columns[:-1]), to_numpy(columns[-1])
+            types = key_types(self.setting)
+            columns = columns_of(tables["counts"], {**types, "passed": pa.int64()})
+            self.keys = tuple(columns[name] for name in types)
+            self.passed = within("counts", to_numpy(columns["passed"]), 1, MOST_EVENTS)
+        self._check_numbers(watermark)
+
+    def _check_numbers(self, watermark: int) -> None:
+        """Of each partition, the events of open windows are kept: no fewer, and no others.
+
+        Runs are cut by the numbers of events, and kernels go where those say.
+        """
+        table, old = self.waiting.before(watermark), len(self.passed)
+        joint, kept = self.keys, 0
+        if table is not None:
+            kept = table.num_rows
+            columns = (table.column(f"p{k}").combine_chunks() for k in range(len(joint)))
+            joint = tuple(map(_joined, joint, columns))
+        numbers, bound = key_codes(joint, old + kept)
+        if len(np.unique(numbers[:old])) < old:
+            raise damaged("a partition is counted twice")
+        passed = np.zeros(bound, np.int64)
+        passed[numbers[:old]] = self.passed
+        needed = np.maximum(passed - self._open(passed) * self.setting.windows.slide, 0)
+        if not np.array_equal(np.bincount(numbers[old:], minlength=bound), needed):
+            raise damaged("events of open windows are missing, or too many")
 
 
 def _joined(left: pa.Array, right: pa.Array) -> pa.Array:

@@ -7,6 +7,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from trendloom.engine import wire
+from trendloom.engine.formats import FORMATS
 from trendloom.engine.inputs import Centre
 from trendloom.engine.scanned import plain
 from trendloom.errors import StateError
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from trendloom.engine.setting import Setting
 
 KIND = "live"
-FORMAT = 1
-"""Of facts and tables; grows when an older reader could misread them."""
+FORMAT = FORMATS[KIND].version
 
 OTHER = "Run what wrote the state, or start the stream with a new checkpoint."
 
@@ -47,14 +47,7 @@ def write(facts: dict[str, Any], tables: dict[str, pa.Table]) -> bytes:
 
 def read(data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """Facts and tables; whose they are is for `check` to say."""
-    facts, tables = wire.unpack(KIND, data)
-    if facts["format"] > FORMAT:
-        raise StateError(
-            f"The state was written by a newer Trendloom (live state {facts['format']}; this one "
-            f"reads up to {FORMAT}).",
-            remedy="Run the version that wrote it, or a later one.",
-        )
-    return facts, tables
+    return wire.unpack(KIND, data)
 
 
 def check(facts: dict[str, Any], mine: dict[str, Any]) -> None:
@@ -62,12 +55,17 @@ def check(facts: dict[str, Any], mine: dict[str, Any]) -> None:
     for name, now in mine.items():
         before = facts[name]
         if before != now:
-            raise StateError(_difference(name, before, now), remedy=OTHER)
+            raise _refused(_difference(name, before, now))
 
 
 def other_query(before: str, now: str, where: str) -> StateError:
     """What is said of a whole stream that goes on with another query."""
-    return StateError(f"{where}: {_difference('query', before, now)}", remedy=OTHER)
+    return _refused(f"{where}: {_difference('query', before, now)}")
+
+
+def _refused(difference: str) -> StateError:
+    cause, *said = difference.split("\n")
+    return StateError(cause, said=said, remedy=OTHER)
 
 
 def _difference(name: str, before: Any, now: Any) -> str:
@@ -115,4 +113,6 @@ def centres_out(evaluators: list[Evaluator]) -> list[dict[str, list[float]]]:
 def centres_in(evaluators: list[Evaluator], saved: list[dict[str, list[float]]]) -> None:
     for evaluator, centres in zip(evaluators, saved, strict=True):
         for operand, (middle, scale) in centres.items():
-            evaluator.centres[int(operand)] = Centre(middle, scale)
+            if not 0 <= int(operand) < len(evaluator.operand_types):
+                raise wire.damaged(f"there is a centre of operand {operand}")
+            evaluator.centres[int(operand)] = Centre(float(middle), float(scale))

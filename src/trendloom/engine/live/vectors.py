@@ -8,17 +8,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from trendloom.engine.arrow import from_numpy, to_numpy
-from trendloom.engine.chunk import make_chunk
+from trendloom.engine.arrow import from_numpy
+from trendloom.engine.centring import around_one, around_own
+from trendloom.engine.chunk import make_chunk, tied_events
+from trendloom.engine.ends import joined, widened
 from trendloom.engine.groups import Groups
 from trendloom.engine.live.mode import Mode
 from trendloom.engine.live.sheet import Sheet
+from trendloom.engine.live.tables import (
+    check_extremes,
+    check_names,
+    columns_of,
+    events_of,
+    exponents,
+    key_types,
+    to_lists,
+    to_rows,
+    wide_lists,
+    wide_rows,
+    window_numbers,
+)
 from trendloom.engine.live.waiting import Waiting, pair_numbers
 from trendloom.engine.numbers import Doubles, Integers
 from trendloom.engine.scanned import plain
@@ -60,7 +75,10 @@ class Kept:
         return Kept(
             tuple(map(_concatenated, self.keys, other.keys)),
             np.concatenate([self.window, other.window]),
-            tuple(map(_stacked, self.states, other.states)),
+            tuple(
+                _stacked(mine, theirs, (len(self), len(other)))
+                for mine, theirs in zip(self.states, other.states, strict=True)
+            ),
         )
 
 
@@ -75,6 +93,8 @@ class Vectors:
         self.mode = mode
         self.waiting = Waiting()
         self.kept = self._none()
+        self.ties = 0
+        """Events that share their time with another one of their partition."""
 
     @property
     def is_empty(self) -> bool:
@@ -136,6 +156,7 @@ class Vectors:
         """All vectors after these events, and which of them the events moved."""
         keys = len(self.setting.partition_types)
         chunk = make_chunk(sort_events(ready, keys), keys)
+        self.ties += tied_events(chunk)
         runs = self.setting.windows.runs(chunk)
         states = tuple(evaluator.blank(len(runs)) for evaluator in self.evaluators)
 
@@ -154,11 +175,19 @@ class Vectors:
         run = order[np.minimum(place, len(order) - 1)]
         goes_on = pairs[old:][run] == pairs[:old]
         rows = np.flatnonzero(goes_on)
-        for state, kept in zip(states, self.kept.states, strict=True):
-            state.put(run[rows], kept.take(rows))
-        for evaluator, state in zip(self.evaluators, states, strict=True):
-            evaluator.fold(chunk, runs, state)
+        states = tuple(
+            evaluator.fold(chunk, runs, state.put(run[rows], kept.take(rows), len(runs)))
+            for evaluator, state, kept in zip(
+                self.evaluators, states, self.kept.states, strict=True
+            )
+        )
 
+        fresh = np.ones(len(runs), np.bool_)
+        fresh[run[rows]] = False
+        states = tuple(
+            around_own(evaluator, chunk, runs, state, fresh)
+            for evaluator, state in zip(self.evaluators, states, strict=True)
+        )
         at = from_numpy(runs.partition)
         moved = Kept(tuple(head.take(at) for head in heads), runs.window, states)
         still = self.kept.take(np.flatnonzero(~goes_on))
@@ -225,41 +254,79 @@ class Vectors:
     def tables(self) -> dict[str, pa.Table]:
         columns: dict[str, pa.Array] = {f"p{k}": key for k, key in enumerate(self.kept.keys)}
         columns["window"] = from_numpy(self.kept.window)
-        for k, (evaluator, state) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
+        for k, (evaluator, own) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
             in_doubles, in_integers, in_keys = _cells(evaluator)
+            state = around_one(evaluator, own)
             if state.doubles is not None:
                 columns[f"m{k}"] = to_lists(state.doubles.m[:, :in_doubles])
                 exponents = state.doubles.e[:, :in_doubles]
                 if exponents.any():
                     columns[f"e{k}"] = to_lists(exponents)
             if state.integers is not None:
-                columns[f"v{k}"] = to_lists(state.integers.v[:, :in_integers])
+                columns |= wide_lists(f"v{k}", state.integers.v[:, :in_integers])
             if state.extremes is not None:
-                columns[f"x{k}"] = to_lists(state.extremes[:, :in_keys])
+                columns |= wide_lists(f"x{k}", state.extremes[:, :in_keys])
         tables = {"vectors": pa.table(columns)} if len(self.kept) else {}
         return tables | _waiting_table("pending", self.waiting)
 
-    def load(self, tables: dict[str, pa.Table]) -> None:
-        self.waiting = Waiting(tables.get("pending"))
+    def load(self, tables: dict[str, pa.Table], _watermark: int) -> None:
+        check_names(tables, self.table_names)
+        self.waiting = Waiting(events_of(self.setting, tables.get("pending")))
         if "vectors" not in tables:
             return
-        table = tables["vectors"].combine_chunks()
-        columns = {name: table.column(name).combine_chunks() for name in table.schema.names}
+        columns = columns_of(tables["vectors"], *self._column_types())
+        window = window_numbers(self.setting, columns["window"])
         states = []
         for k, evaluator in enumerate(self.evaluators):
             in_doubles, in_integers, in_keys = _cells(evaluator)
-            state = evaluator.blank(table.num_rows)
+            state = evaluator.blank(len(window))
             if state.doubles is not None:
                 state.doubles.m[:, :in_doubles] = to_rows(columns[f"m{k}"])
                 if f"e{k}" in columns:
-                    state.doubles.e[:, :in_doubles] = to_rows(columns[f"e{k}"])
+                    state.doubles.e[:, :in_doubles] = exponents(columns[f"e{k}"])
             if state.integers is not None:
-                state.integers.v[:, :in_integers] = to_rows(columns[f"v{k}"])
+                whole = wide_rows(columns, f"v{k}")
+                integers = Integers(state.integers.v.astype(whole.dtype))
+                integers.v[:, :in_integers] = whole
+                state = replace(state, integers=integers)
             if state.extremes is not None:
-                state.extremes[:, :in_keys] = to_rows(columns[f"x{k}"])
-            states.append(state)
+                least = wide_rows(columns, f"x{k}")
+                extremes = widened(state.extremes) if least.dtype == np.object_ else state.extremes
+                extremes[:, :in_keys] = least
+                check_extremes(evaluator, extremes[:, :in_keys], self.keys_of_cell(evaluator))
+                state = replace(state, extremes=extremes)
+            # At rest they are relative to one middle (`around_one`).
+            middles = {o: np.full(len(window), c.middle) for o, c in evaluator.centres.items()}
+            states.append(replace(state, middles=middles))
         keys = tuple(columns[f"p{k}"] for k in range(len(self.setting.partition_types)))
-        self.kept = Kept(keys, to_numpy(columns["window"]), tuple(states))
+        self.kept = Kept(keys, window, tuple(states))
+
+    def keys_of_cell(self, evaluator: Evaluator) -> int:
+        """How many keys a vector has for each of its cells."""
+        return 1 + len(evaluator.layout.extremes)
+
+    @property
+    def table_names(self) -> list[str]:
+        """Those that a state may have."""
+        return ["pending", "vectors"]
+
+    def _column_types(self) -> tuple[dict[str, pa.DataType], dict[str, pa.DataType]]:
+        """Columns of vectors that must be there, and those that may be."""
+        needed, optional = {**key_types(self.setting), "window": pa.int64()}, {}
+        for k, (evaluator, state) in enumerate(zip(self.evaluators, self.kept.states, strict=True)):
+            in_doubles, in_integers, in_keys = _cells(evaluator)
+            if state.doubles is not None:
+                needed[f"m{k}"] = to_lists(state.doubles.m[:0, :in_doubles]).type
+                optional[f"e{k}"] = to_lists(state.doubles.e[:0, :in_doubles]).type
+            if state.integers is not None:
+                width = state.integers.v[:, :in_integers].shape[1]
+                needed[f"v{k}"] = pa.list_(pa.int64(), width)
+                optional[f"v{k}_wide"] = pa.list_(pa.string(), width)
+            if state.extremes is not None:
+                width = state.extremes[:, :in_keys].shape[1]
+                needed[f"x{k}"] = pa.list_(pa.int64(), width)
+                optional[f"x{k}_wide"] = pa.list_(pa.string(), width)
+        return needed, optional
 
 
 def _waiting_table(name: str, waiting: Waiting) -> dict[str, pa.Table]:
@@ -280,7 +347,7 @@ def _concatenated(left: pa.Array, right: pa.Array) -> pa.Array:
     return pa.concat_arrays([left, right])
 
 
-def _stacked(left: State, right: State) -> State:
+def _stacked(left: State, right: State, rows: tuple[int, int]) -> State:
     doubles = integers = extremes = shelf = None
     if left.doubles is not None and right.doubles is not None:
         m = np.concatenate([left.doubles.m, right.doubles.m])
@@ -288,18 +355,16 @@ def _stacked(left: State, right: State) -> State:
     if left.integers is not None and right.integers is not None:
         integers = Integers(np.concatenate([left.integers.v, right.integers.v]))
     if left.extremes is not None and right.extremes is not None:
-        extremes = np.concatenate([left.extremes, right.extremes])
+        extremes = joined([left.extremes, right.extremes])
     if left.shelf is not None and right.shelf is not None:
         shelf = np.concatenate([left.shelf, right.shelf])
-    return State(doubles, integers, extremes, shelf)
-
-
-def to_lists(rows: NDArray[np.float64] | Ints) -> pa.Array:
-    """[row, number] as a column."""
-    return pa.FixedSizeListArray.from_arrays(from_numpy(rows.ravel()), rows.shape[1])
-
-
-def to_rows(column: pa.Array) -> NDArray[Any]:
-    """What `to_lists` wrote."""
-    values: NDArray[Any] = to_numpy(column.flatten())
-    return values.reshape(len(column), -1)
+    middles = {
+        operand: np.concatenate(
+            [
+                state.middles.get(operand, np.full(count, np.nan))
+                for state, count in zip((left, right), rows, strict=True)
+            ]
+        )
+        for operand in left.middles | right.middles
+    }
+    return State(doubles, integers, extremes, shelf, middles=middles)

@@ -1,13 +1,19 @@
-"""Which files are meant, and of what format they are."""
+"""Which files are meant, and of what format they are.
+
+A path that exists is that file or folder, whatever characters it has; only others are globs.
+"""
 
 from __future__ import annotations
 
 import glob
+import os
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from trendloom.errors import InputError
+from trendloom.hosts.scan.folders import committed_files, refuse_table, stream_log_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +36,7 @@ SUFFIXES = {
     ".jsonl": Format.JSON,
     ".ndjson": Format.JSON,
 }
-PACKED = frozenset({".gz", ".zst"})
+PACKED = {".gz": "gzip", ".zst": "zstd"}
 READABLE = "Readable are .parquet, .csv and .jsonl files (the text ones also as .gz or .zst)."
 
 
@@ -59,12 +65,61 @@ def sniff(head: bytes) -> Format:
     """The format of a stream, which has no name to tell it."""
     if head.startswith(b"PAR1"):
         return Format.PARQUET
-    return Format.JSON if head.lstrip()[:1] in (b"{", b"[") else Format.CSV
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return Format.JSON if text[:1] in (b"{", b"[") else Format.CSV
 
 
-def find(events: Iterable[str | Path], format: Format | None) -> tuple[list[Path], Format]:  # noqa: A002
-    """The files behind paths, globs and directories, all of one format and none of them void."""
-    paths = [path for event in events for path in _expand(Path(event), format)]
+def is_tsv(path: Path) -> bool:
+    """Whether the name says that tabs part the fields."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKED]
+    return suffixes[-1:] == [".tsv"]
+
+
+def unpacked(path: Path) -> IO[bytes]:
+    """The bytes of a file, behind its compression if the name says that it has one."""
+    compression = PACKED.get(path.suffix.lower())
+    if compression is None:
+        return path.open("rb")
+    import pyarrow as pa
+
+    stream: Any = pa.input_stream(str(path), compression=compression)
+    return stream  # type: ignore[no-any-return]
+
+
+def check_packed(path: Path) -> None:
+    """Refuse a compressed file that is cut or damaged: DuckDB reads what is left, checks no sum."""
+    if path.suffix.lower() not in PACKED:
+        return
+    try:
+        with unpacked(path) as stream:
+            while stream.read(1 << 20):
+                pass
+    except OSError as error:
+        raise InputError(
+            f"The compressed file '{path}' cannot be read: {error}.",
+            remedy="Check that the file is whole, for example with gzip -t or zstd -t.",
+        ) from error
+
+
+def folder_values(path: Path) -> dict[str, str | None]:
+    """Columns that the folders of a file are named after, as in `day=2024-01-01/x.parquet`."""
+    parted = (part.partition("=") for part in path.parts[:-1])
+    named = {unquote(key): unquote(value) for key, sign, value in parted if key and sign}
+    null = "__HIVE_DEFAULT_PARTITION__"
+    return {key: None if value == null else value for key, value in named.items()}
+
+
+def find(
+    events: Iterable[str | Path],
+    format: Format | None,  # noqa: A002
+    *,
+    nested: bool = False,
+) -> tuple[list[Path], Format]:
+    """The files behind paths, globs and folders, all of one format and none of them void.
+
+    `nested`: folders are searched below as well.
+    """
+    paths = [path for event in events for path in _expand(Path(event), format, nested=nested)]
     if not paths:
         raise InputError("The list of event files is empty.", remedy="Name at least one file.")
     formats: dict[Format, Path] = {}
@@ -73,6 +128,12 @@ def find(events: Iterable[str | Path], format: Format | None) -> tuple[list[Path
         if known is None:
             raise InputError(f"Cannot tell the format of '{path}' by its name.", remedy=READABLE)
         formats.setdefault(known, path)
+        if os.sep == "/" and "\\" in str(path) and glob.has_magic(str(path)):
+            raise InputError(
+                f"The name '{path}' has both a backslash and one of * ? [, which DuckDB cannot "
+                "tell from a pattern.",
+                remedy="Rename the file, or open it in binary mode and give that.",
+            )
         if path.stat().st_size == 0:
             raise InputError(
                 f"The file '{path}' is empty (0 bytes).",
@@ -87,14 +148,19 @@ def find(events: Iterable[str | Path], format: Format | None) -> tuple[list[Path
     return paths, next(iter(formats))
 
 
-def _expand(path: Path, format: Format | None) -> list[Path]:  # noqa: A002
+def _expand(path: Path, format: Format | None, *, nested: bool) -> list[Path]:  # noqa: A002
     if path.is_dir():
-        inside = sorted(
-            p for p in path.iterdir() if p.is_file() and not p.name.startswith((".", "_"))
-        )
-        found = [p for p in inside if format_of(p) is not None and format in (None, format_of(p))]
+        refuse_table(path)
+        found = _inside(path, format, nested=nested)
         if not found:
-            raise InputError(f"The directory '{path}' holds no event files.", remedy=READABLE)
+            parted = [p.name for p in path.iterdir() if p.is_dir() and "=" in p.name]
+            remedy = READABLE
+            if parted:
+                remedy = (
+                    f"It has folders like '{min(parted)}': read them, and the column that their "
+                    "names say, with hive_partitioning=True (--hive-partitioning)."
+                )
+            raise InputError(f"The directory '{path}' holds no event files.", remedy=remedy)
         return found
     if path.exists():
         return [path]
@@ -103,7 +169,34 @@ def _expand(path: Path, format: Format | None) -> list[Path]:  # noqa: A002
     matches = sorted(p for p in map(Path, glob.glob(str(path), recursive=True)) if p.is_file())
     if not matches:
         raise InputError(f"No file matches '{path}'.", remedy="Check the pattern and the folder.")
-    return matches
+    folders = {match.parent for match in matches}
+    for folder in sorted(folders):
+        refuse_table(folder)
+    logs = {log for folder in folders if (log := stream_log_of(folder)) is not None}
+    orphans = {p for log in logs for p in _uncommitted(log, matches)}
+    return [match for match in matches if match not in orphans]
+
+
+def _inside(folder: Path, format: Format | None, *, nested: bool) -> list[Path]:  # noqa: A002
+    """The event files of a folder: those that a stream of Spark committed, if one wrote to it."""
+    log = stream_log_of(folder)
+    inside = folder.rglob("*") if nested else folder.iterdir()
+    files = sorted(p for p in inside if p.is_file() and not _is_hidden(p.relative_to(folder)))
+    orphans = set() if log is None else _uncommitted(log, files)
+    known = [p for p in files if p not in orphans and format_of(p) is not None]
+    return [p for p in known if format in (None, format_of(p))]
+
+
+def _uncommitted(log: Path, files: Iterable[Path]) -> set[Path]:
+    """Files beside the log of a stream that it does not name: left by tasks that failed."""
+    committed = {path.resolve() for path in committed_files(log)}
+    root = log.parent.resolve()
+    below = (path for path in files if path.resolve().is_relative_to(root))
+    return {path for path in below if path.resolve() not in committed}
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _nearby(path: Path) -> str:

@@ -18,6 +18,10 @@ from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.dress import dressed_listing, listing_schema
 from trendloom.hosts.scan.duck import use_threads
+from trendloom.hosts.scan.failures import within_memory
+from trendloom.hosts.scan.gaps import tell_gap
+from trendloom.hosts.scan.type_names import TypeNames
+from trendloom.language import TimeWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from trendloom.plan.plan import Plan
 
     Progress = Callable[[int, int | None], None]
+
+
+HELD = "the events of open windows, the graph of one of them, and paths that are kept"
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,17 @@ def list_local(
     progress: Progress | None = None,
 ) -> Listed:
     """What is wrong with the events is said at once; the trends come when they are asked for."""
+    tell_gap(plan.window)
     scan_memory, batch_rows = scan_share(wanted.memory)
-    source = open_events(events, memory_limit=scan_memory)
+    source = open_events(events, reading, memory_limit=scan_memory)
     try:
         if wanted.memory < ONE_THREAD:
             use_threads(source.connection, 1)
-        begun = begin_scan(source, plan.scan, reading, sort=False, batch_rows=batch_rows)
+        names = TypeNames.of_one(plan)
+        timed = isinstance(plan.window, TimeWindow)
+        begun = begin_scan(
+            source, plan.scan, reading, names, timed=timed, sort=False, batch_rows=batch_rows
+        )
         if begun is None:
             unknown = [pa.null() for _ in plan.scan.partition]
             source.close()
@@ -75,7 +87,7 @@ def list_local(
         raise
 
     def arranged() -> Batches:
-        rows, order = known_order(scanned, wanted.memory // 6)
+        rows, order = known_order(scanned, wanted.memory // 6, tell=True)
         listing.happened.order = order.value
         return rows
 
@@ -90,7 +102,7 @@ def list_local(
         return rows.again(sort=not as_read)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with source, counted() as rows:
+        with within_memory(lambda: HELD), source, counted() as rows:
             reported = Reported(rows, listing, progress)
             for batch in listing.over(reported):
                 reported.tell()

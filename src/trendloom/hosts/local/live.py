@@ -17,14 +17,20 @@ from trendloom.engine.live.waiting import LAST, times
 from trendloom.engine.windows import Windows
 from trendloom.errors import InputError, StateError, TrendloomError, WorkloadError
 from trendloom.hosts.local.host import empty_table
+from trendloom.hosts.local.noticed import Met
+from trendloom.hosts.local.simultaneous import tell_ties
+from trendloom.hosts.local.tables import in_plain_types
 from trendloom.hosts.local.workload import each
 from trendloom.hosts.scan.bound import Columns
 from trendloom.hosts.scan.clock import Clock
 from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.dress import dressed
 from trendloom.hosts.scan.failures import without_order
+from trendloom.hosts.scan.gaps import tell_gaps
 from trendloom.hosts.scan.projection import check_letters
 from trendloom.hosts.scan.shared import SharedProjector
+from trendloom.hosts.scan.type_names import TypeNames
+from trendloom.language import TimeWindow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,8 +71,16 @@ class Pushed:
             name: pa.concat_tables([self.tables[name], table]) if name in self.tables else table
             for name, table in more.tables.items()
         }
-        late = pa.concat_tables([self.late, more.late], promote_options="default")
-        return Pushed(tables, late, self.events + more.events, self.dropped + more.dropped)
+        late = [table for table in (self.late, more.late) if table.num_columns]
+        if len(late) > 1:
+            # One push may have wide offsets or dictionaries where the other has none.
+            late = [pa.concat_tables(map(in_plain_types, late), promote_options="default")]
+        return Pushed(
+            tables,
+            late[0] if late else NOTHING.late,
+            self.events + more.events,
+            self.dropped + more.dropped,
+        )
 
 
 NOTHING = Pushed({}, pa.table({}))
@@ -134,11 +148,14 @@ class Feeding:
     """Of a push in which another query failed."""
     failed: dict[str, TrendloomError] = field(default_factory=dict)
     finished: bool = False
+    met: Met = field(init=False)
     torn: bool = False
     """Whether a push was left in the middle: some queries have its events, others have not."""
 
     def __post_init__(self) -> None:
         check_queries(self.plans)
+        tell_gaps(self.plans)
+        self.met = Met(TypeNames.of(self.plans))
         if self.types.known:
             self._settle(Bound.of(self.plans, self.types, self.terms))
 
@@ -161,6 +178,7 @@ class Feeding:
             self._settle(bound)
         self.greatest = _last(self.greatest, arrived.greatest)
         self.late_events += arrived.late.num_rows
+        self.met.see(table, bound.clock.type_column)
         pushed = Pushed({}, arrived.late, arrived.rows, arrived.dropped)
         return self._step(pushed, arrived.wanted, now)
 
@@ -169,6 +187,7 @@ class Feeding:
         self.check_whole()
         pushed = self._step(NOTHING, {}, LAST)
         self.finished = True
+        self.met.end(self.terms.reading.event_type)
         return pushed
 
     def _arrive(self, table: pa.Table, bound: Bound) -> Arrived:
@@ -192,7 +211,14 @@ class Feeding:
                 in_time = pc.invert(early)
                 late = table.filter(early)
                 table, ticks = table.filter(in_time), ticks.filter(in_time)
-        return Arrived(bound.project(table), late, rows, bad, pc.max(ticks).as_py())
+        greatest = pc.max(ticks).as_py()
+        if self.greatest is None and greatest is not None and self._is_timed:
+            bound.clock.axis.warn_of_ticks(greatest)
+        return Arrived(bound.project(table), late, rows, bad, greatest)
+
+    @property
+    def _is_timed(self) -> bool:
+        return any(isinstance(plan.window, TimeWindow) for plan in self.plans.values())
 
     def _later(
         self, told: Any, greatest: int | None = None, bound: Bound | None = None
@@ -209,6 +235,7 @@ class Feeding:
 
     def _step(self, pushed: Pushed, wanted: dict[str, pa.Table], now: int | None) -> Pushed:
         self.torn = True
+        ties = {name: live.ties for name, live in self.lives.items()}
         tables: dict[str, pa.Table] = {}
         for name, plan in self.plans.items():
             if self.bound is None:
@@ -226,8 +253,22 @@ class Feeding:
         if self.failed:
             self.owed = whole
             raise WorkloadError(self.failed, len(self.plans), ran=True)
+        # A caller may take warnings for errors: the rows are then owed.
+        self.owed = whole
+        self._tell(ties)
         self.owed = NOTHING
         return whole
+
+    def _tell(self, before: Mapping[str, int]) -> None:
+        """Events that the watermark has passed now, and that share their time with another one."""
+        if self.terms.reading.tiebreak is not None:
+            return
+        queries: dict[tuple[int, bool], list[str]] = {}
+        for name, live in self.lives.items():
+            kind = live.ties - before.get(name, 0), bool(self.plans[name].scan.partition)
+            queries.setdefault(kind, []).append(name)
+        for (count, partitioned), names in queries.items():
+            tell_ties(count, names, partitioned=partitioned)
 
     def check_whole(self) -> None:
         """Refuses to go on where that would give wrong rows."""
@@ -255,6 +296,7 @@ class Feeding:
         check_queries({name: plan for name, plan in plans.items() if name not in kept})
         bound = None if self.bound is None else Bound.of(plans, self.types, self.terms)
         self.plans = plans
+        self.met = self.met.of(TypeNames.of(plans))
         self.lives = {name: live for name, live in self.lives.items() if name in kept}
         if bound is not None:
             self._settle(bound)

@@ -10,13 +10,16 @@ import pyarrow as pa
 from trendloom.acel.check import check
 from trendloom.acel.columns import ROWS
 from trendloom.acel.parser import parse
-from trendloom.acel.plan import FIRST_COLUMNS, PLACES
+from trendloom.acel.plan import FIRST_COLUMNS, PLACES, types_of
 from trendloom.acel.windows import read_window
 from trendloom.hosts.local.beginning import begin_scan
 from trendloom.hosts.local.running import known_order
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.formulas import Ready
+from trendloom.hosts.scan.gaps import tell_gap
+from trendloom.hosts.scan.type_names import TypeNames
+from trendloom.language import TimeWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,16 +46,19 @@ def match_local(
     progress: Progress | None = None,
 ) -> Found:
     """What is wrong with formula and events is said at once; results come when asked for."""
-    read_window(asked.within, asked.slide)
+    window = read_window(asked.within, asked.slide)
+    tell_gap(window)
+    timed = isinstance(window, TimeWindow)
     parse(asked.formula)
-    source = open_events(events)
+    source = open_events(events, reading)
     try:
         if source.is_empty:
-            check_attributes(source, [*reading.named, *asked.partition_by])
+            check_attributes(source, [*reading.columns(source), *asked.partition_by])
             source.close()
             return Found(_unknown(asked.formula, asked.partition_by), iter(()))
         ready = Ready.of(asked, source, reading)
-        begun = begin_scan(source, ready.plan.scan, reading, sort=False)
+        names = TypeNames.only(types_of(ready.plan.formula))
+        begun = begin_scan(source, ready.plan.scan, reading, names, timed=timed, sort=False)
         assert begun is not None
         scanned, _ = begun
         matching = ready.matching(scanned.partition_types)

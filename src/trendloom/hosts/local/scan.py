@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from trendloom.hosts.local.noticed import Noticed
 from trendloom.hosts.local.scanned import Batches
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
@@ -27,6 +28,7 @@ from trendloom.plan.scan import Kind
 if TYPE_CHECKING:
     from trendloom.hosts.local.sources import Source
     from trendloom.hosts.scan.reading import Roles
+    from trendloom.hosts.scan.type_names import TypeNames
     from trendloom.plan.scan import Scan
 
 ENUM_MIN_ROWS = 200_000
@@ -43,17 +45,18 @@ def scan_batches(
     drop: bool = False,
     batch_rows: int = BATCH_ROWS,
     sort: bool = True,
+    names: TypeNames | None = None,
 ) -> Batches:
     """Start a scan. Errors in the query's types are raised here, before anything is sorted.
 
     Without `sort`, rows come in the order of the input. `drop`: rows that have no place in the
-    order are left out, not an error.
+    order are left out, not an error. `names` are held against the types of the events.
     """
     check_letters(scan)
     check_attributes(source, scan.attributes)
     if source.is_empty:
-        return _nothing(scan, roles.tiebreak)
-    run = _Run(source, scan, roles)
+        return _nothing(scan, tied=roles.by_row or roles.tiebreak is not None)
+    run = _Run(source, scan, roles, names)
     try:
         return run.start(batch_rows, drop=drop, sort=sort)
     except duckdb.Error as error:
@@ -70,11 +73,13 @@ def scan_batches(
 class _Run:
     """One scan under way: what it created, so that it can be dropped again."""
 
-    def __init__(self, source: Source, scan: Scan, roles: Roles) -> None:
+    def __init__(self, source: Source, scan: Scan, roles: Roles, names: TypeNames | None) -> None:
         self.connection = source.connection
         self.source = source
         self.scan = scan
         self.roles = roles
+        self.names = names
+        self.noticed: Noticed | None = None
         self.base = source.name
         self.created: list[tuple[str, str]] = []
 
@@ -84,6 +89,9 @@ class _Run:
         total, bad = self._count()
         if bad and not drop:
             raise without_order(bad, total, self.roles.axis.column, self.roles.tiebreak)
+        if self.names is not None:
+            about = self.base, self.source.schema, self.scan, self.roles, self.names
+            self.noticed = Noticed(self.connection, *about, total)
         return self._deliver(total, bad, batch_rows, sort)
 
     def _deliver(self, total: int, bad: int, batch_rows: int, sort: bool) -> Batches:
@@ -99,6 +107,7 @@ class _Run:
             reader,
             self.finish,
             partial(self._deliver, total, bad, batch_rows),
+            self.noticed,
         )
 
     def finish(self) -> None:
@@ -132,7 +141,8 @@ class _Run:
             for column, key in zip(columns, bound.keys, strict=False):
                 column.set("this", self._sortable(key.copy(), total))
         numbered = self.scan.input_order or self.scan.row_numbers
-        if numbered:
+        by_row = self.roles.by_row
+        if numbered or by_row:
             number = exp.Window(this=exp.Anonymous(this="row_number"))
             columns.append(exp.alias_(number, "line"))
         inner = exp.select(*columns, copy=False).from_(self.base, copy=False)
@@ -148,8 +158,11 @@ class _Run:
         if not self.scan.keep_unmatched:
             kept.append(bound.is_letter)
         order = [name for name in names if name[0] == "p" or name in ("time", "tie")]
-        order += ["line"] if numbered else []
+        order += ["line"] if numbered or by_row else []
         delivered = [self._delivered(name) for name in names]
+        if by_row:
+            # Rows that are left out leave the order of the others as it is.
+            delivered.append(exp.alias_(exp.column("line", table="rows"), "tie"))
         if self.scan.row_numbers:
             line = exp.Sub(this=exp.column("line", table="rows"), expression=exp.Literal.number(1))
             delivered.append(exp.alias_(line, "row"))
@@ -181,14 +194,16 @@ class _Run:
         return column
 
 
-def _nothing(scan: Scan, tiebreak: str | None) -> Batches:
+def _nothing(scan: Scan, *, tied: bool) -> Batches:
     """No rows; the types are what an engine can work with, since nobody knows better."""
     partition = [pa.string() for _ in scan.partition]
-    operands = [pa.string() if o.kind is Kind.ANY else pa.int64() for o in scan.operands]
+    operands = [
+        pa.string() if o.kind in (Kind.ANY, Kind.HELD) else pa.int64() for o in scan.operands
+    ]
     fields = [(f"p{i}", found) for i, found in enumerate(partition)]
-    fields += [("time", pa.int64())] + ([] if tiebreak is None else [("tie", pa.int64())])
+    fields += [("time", pa.int64())] + ([("tie", pa.int64())] if tied else [])
     fields += [("mask", pa.uint8())] + [(f"x{i}", found) for i, found in enumerate(operands)]
     schema = pa.schema(fields)
     reader = pa.RecordBatchReader.from_batches(schema, iter(()))
-    nothing = partial(_nothing, scan, tiebreak)
+    nothing = partial(_nothing, scan, tied=tied)
     return Batches(schema, operands, partition, 0, 0, reader, lambda: None, lambda _: nothing())

@@ -13,6 +13,9 @@ from trendloom.hosts.scan.failures import failed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from trendloom.hosts.local.noticed import Noticed
+    from trendloom.hosts.local.simultaneous import Ties
+
 
 @dataclass(slots=True)
 class Batches:
@@ -31,6 +34,8 @@ class Batches:
     _reader: pa.RecordBatchReader
     _finish: Callable[[], None]
     _again: Callable[[bool], Batches]
+    _noticed: Noticed | None = None
+    _ties: Ties | None = None
 
     def again(self, *, sort: bool) -> Batches:
         """The same rows once more from the first one; nothing else is to be closed."""
@@ -47,17 +52,31 @@ class Batches:
         )
         return replace(self, _reader=reader, _finish=finish)
 
+    def counting(self, ties: Ties | None) -> Batches:
+        """These batches, with ties counted while their sorted rows pass."""
+        return replace(self, _ties=ties)
+
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty; to be closed afterwards."""
-        while True:
-            try:
-                batch = self._reader.read_next_batch()
-            except StopIteration:
-                return
-            except (duckdb.Error, pa.ArrowException, OSError) as error:
-                raise failed(error) from error
+        while (batch := self._next()) is not None:
             if batch.num_rows:
+                if self._noticed is not None:
+                    self._noticed.see(batch)
+                if self._ties is not None:
+                    self._ties.see(batch)
                 yield batch
+        if self._noticed is not None:
+            self._noticed.end()
+        if self._ties is not None:
+            self._ties.tell()
+
+    def _next(self) -> pa.RecordBatch | None:
+        try:
+            return self._reader.read_next_batch()
+        except StopIteration:
+            return None
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            raise failed(error) from error
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:

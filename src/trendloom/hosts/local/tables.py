@@ -14,20 +14,24 @@ from trendloom.errors import InputError
 from trendloom.hosts.local import memory
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
-from trendloom.hosts.scan.columns import refuse_repeated
+from trendloom.hosts.scan.columns import check_attributes, refuse_repeated
 from trendloom.hosts.scan.failures import failed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from trendloom.hosts.scan.reading import Reading
 
-def read_table(events: object) -> pa.Table | None:
+
+def read_table(events: object, reading: Reading | None = None) -> pa.Table | None:
     """All of the events in memory; None if there is no row, and so no column that has a type."""
     table = None if _in_files(events) else _in_memory(events)
     if table is None:
-        with open_events(events) as source:
+        with open_events(events, reading) as source:
             if source.is_empty:
                 return None
+            # Nobody knows here which of the columns will be used.
+            check_attributes(source, source.schema)
             try:
                 whole = duck.text(exp.select("*").from_(source.name))
                 table = source.connection.sql(whole).to_arrow_table()
@@ -110,3 +114,8 @@ def plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, "UTC")
     return kind
+
+
+def in_plain_types(table: pa.Table) -> pa.Table:
+    """The table with every column in its plain type, without dictionaries and the like."""
+    return table.cast(pa.schema([(one.name, plain(one.type)) for one in table.schema]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from trendloom.engine.layout import Numbers
-from trendloom.engine.threads import usable_cores
+from trendloom.engine.machine import usable_cores
 from trendloom.engine.windows import Windows
 from trendloom.errors import TrendloomError, WorkloadError
 from trendloom.hosts.local.beginning import begin_scan
@@ -20,7 +20,10 @@ from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import check_attributes
 from trendloom.hosts.scan.dress import dressed
+from trendloom.hosts.scan.gaps import tell_gaps
 from trendloom.hosts.scan.projection import check_letters
+from trendloom.hosts.scan.type_names import TypeNames
+from trendloom.language import TimeWindow
 from trendloom.workloads.hamlet.metrics import Metrics
 from trendloom.workloads.running import Columns, GroupRun
 from trendloom.workloads.sharing import share
@@ -64,7 +67,8 @@ def run_workload(
     """
     cores = usable_cores() if threads is None else threads
     plans = {name: plan for group in sharing.groups for name, plan in group.plans.items()}
-    with open_events(events) as source:
+    tell_gaps(plans)
+    with open_events(events, reading) as source:
         if threads is not None:
             duck.use_threads(source.connection, threads)
         each(plans, lambda plan: check_letters(plan.scan))
@@ -83,9 +87,11 @@ def run_workload(
 
 
 def _run_group(
-    source: Source, group: Group, call: _Call, turn: int
+    source: Source, group: Group, call: _Call, turn: int, *, again: bool = False
 ) -> tuple[dict[str, Outcome], Metrics]:
-    begun = begin_scan(source, group.shared.scan, call.reading, sort=False)
+    names = TypeNames.only(()) if again else TypeNames.of(group.plans)
+    timed = any(isinstance(plan.window, TimeWindow) for plan in group.plans.values())
+    begun = begin_scan(source, group.shared.scan, call.reading, names, timed=timed, sort=False)
     if begun is None:
         unsorted = Order.AS_READ.value
         nothing = {
@@ -117,8 +123,8 @@ def _run_group(
     }
     if finished.again:
         # Some number did not fit that perhaps no query asks for. Alone, each says so itself.
-        again = share({name: group.plans[name] for name in finished.again}, "never")
-        outcomes |= _run_group(source, again.groups[0], call, turn)[0]
+        rest = share({name: group.plans[name] for name in finished.again}, "never")
+        outcomes |= _run_group(source, rest.groups[0], call, turn, again=True)[0]
     progress(total, total)
     return outcomes, finished.metrics.timed(axis.to_arrow)
 
@@ -138,7 +144,8 @@ def each(plans: Mapping[str, Plan], check: Callable[[Plan], object]) -> None:
 def _staged(source: Source, plans: Mapping[str, Plan], reading: Reading) -> Source:
     """The columns that any query needs, parsed once."""
     attributes = [name for plan in plans.values() for name in plan.scan.attributes]
-    wanted = dict.fromkeys([*reading.named, *attributes])
+    # The type column that nobody named is called `type`.
+    wanted = dict.fromkeys([*reading.columns(source), "type", *attributes])
     columns = [duck.column(name) for name in wanted if name in source.schema]
     name = f"workload_{next(_serial)}"
     kept = exp.select(*columns).from_(source.name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from trendloom.errors import InputError
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import (
     check_attributes,
@@ -18,6 +19,9 @@ from trendloom.hosts.scan.failures import failed
 from trendloom.hosts.scan.projection import Projection, bind, check_letters, known, present
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trendloom.errors import TrendloomError
     from trendloom.hosts.scan.reading import Reading, Roles
     from trendloom.hosts.scan.times import TimeAxis
     from trendloom.plan.scan import Scan
@@ -32,6 +36,7 @@ class Columns:
 
     schema: dict[str, str]
     is_empty: bool = False
+    remarks: Mapping[str, TrendloomError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,20 @@ def duck_types(schema: pa.Schema) -> dict[str, str]:
 
 
 def _types(connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
-    connection.register(GIVEN, schema.empty_table())
-    relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
+    try:
+        connection.register(GIVEN, schema.empty_table())
+        relation = connection.sql(duck.text(exp.select("*").from_(GIVEN)))
+    except duckdb.Error:
+        if len(schema) > 1:
+            # One by one, to name the column.
+            for field in schema:
+                _types(connection, pa.schema([field]))
+            raise
+        raise InputError(
+            f"The column '{schema.names[0]}' is {schema.types[0]}, which cannot be read.",
+            remedy="Leave the column out, or convert it before the query: half floats to double, "
+            "decimals to at most 38 digits.",
+        ) from None
     return dict(zip(relation.columns, map(str, relation.types), strict=True))
 
 
@@ -85,6 +102,13 @@ def bind_schema(scan: Scan, schema: pa.Schema, reading: Reading) -> Bound:
         types = _types(connection, schema)
         columns = Columns(types)
         roles = reading.roles(columns)
+        if roles.by_row:
+            raise InputError(
+                f"tiebreak='{reading.tiebreak}' takes the order of the rows, and these have none: "
+                "they come bit by bit, or from several places at once.",
+                remedy="Name a column that orders events of the same time, for example an offset "
+                "or a sequence number.",
+            )
         check_attributes(columns, scan.attributes)
         needed = dict.fromkeys((*roles.columns, *scan.attributes))
         projection = bind(connection, GIVEN, types, scan, roles)

@@ -41,6 +41,10 @@ class Clock:
         return list(self._bound.given.names)
 
     @property
+    def type_column(self) -> str | None:
+        return self._bound.roles.type_column
+
+    @property
     def axis(self) -> TimeAxis:
         return self._bound.axis
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from trendloom.errors import InputError, did_you_mean
+from trendloom.errors import InputError, TrendloomWarning, did_you_mean, warn
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.times import TimeAxis, time_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from trendloom.errors import TrendloomError
 
 
 class Described(Protocol):
@@ -23,8 +25,9 @@ class Described(Protocol):
     def is_empty(self) -> bool:
         """No rows, and therefore no known column types."""
 
-
-_UNORDERED = ("STRUCT", "MAP", "UNION", "JSON", "VARIANT", "GEOMETRY")
+    @property
+    def remarks(self) -> Mapping[str, TrendloomError | TrendloomWarning]:
+        """What is to be said of a column if it is used."""
 
 
 def check_time(source: Described, time: str, *, tick: str = "s") -> TimeAxis:
@@ -49,6 +52,7 @@ def check_type(
     if event_type is not None:
         return None, event_type
     if type is None and "type" not in source.schema and source.schema:
+        _tell(source, "type")
         raise InputError(
             "The events have no column 'type', and no other was named.",
             remedy="Give type= (the column that holds each event's type) or "
@@ -69,7 +73,7 @@ def check_tiebreak(source: Described, tiebreak: str) -> None:
     """A tiebreak must exist and have an order."""
     _require(source, tiebreak, "tiebreak column")
     found = source.schema.get(tiebreak, "BIGINT")
-    if found.startswith(_UNORDERED) or found.endswith("]"):
+    if duck.is_nested(found) or found == "JSON":
         raise InputError(
             f"The tiebreak column '{tiebreak}' is {found}, which has no order.",
             remedy="Name a column of numbers, times or text.",
@@ -95,6 +99,15 @@ def refuse_repeated(names: Iterable[str]) -> None:
 
 
 def _require(source: Described, name: str, role: str) -> None:
+    _tell(source, name)
     # Exact names only: DuckDB ignores case, other hosts may not.
     if name not in source.schema and not (source.is_empty and not source.schema):
         raise InputError(f"Unknown {role} '{name}'.", remedy=did_you_mean(name, source.schema))
+
+
+def _tell(source: Described, name: str) -> None:
+    remark = source.remarks.get(name)
+    if isinstance(remark, TrendloomWarning):
+        warn(remark)
+    elif remark is not None:
+        raise remark

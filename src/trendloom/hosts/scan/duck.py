@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from trendloom.engine.machine import usable_cores, usable_memory
+from trendloom.engine.stopping import on_stop
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
+SHARE = 0.8
+"""Of the memory that there is, what a scan takes before it spills, unless the caller says less."""
+_NESTED = ("STRUCT", "MAP", "UNION", "VARIANT", "GEOMETRY")
 FLOATS = frozenset({"FLOAT", "DOUBLE"})
 NAN = exp.cast(exp.Literal.string("NaN"), exp.DataType.Type.DOUBLE)
 INTEGERS = frozenset(
@@ -29,6 +35,8 @@ def connect(
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": usable_cores(),
+        "memory_limit": memory_limit or f"{int(SHARE * usable_memory()) >> 20}MiB",
         "preserve_insertion_order": True,
         # A typo in a path must not end in a download of an extension.
         "autoinstall_known_extensions": False,
@@ -36,11 +44,10 @@ def connect(
     }
     if spill is not None:
         settings["temp_directory"] = str(spill)
-    if memory_limit is not None:
-        settings["memory_limit"] = memory_limit
     connection = duckdb.connect(config=settings)
     # Not a start-up option; results must not depend on the zone of the machine.
     connection.execute("SET TimeZone = 'UTC'")
+    on_stop(connection.interrupt)
     return connection
 
 
@@ -81,6 +88,16 @@ def is_number(duck_type: str) -> bool:
 def is_text(duck_type: str) -> bool:
     """Text, or an enumeration of texts."""
     return duck_type == "VARCHAR" or duck_type.startswith("ENUM")
+
+
+def is_nested(duck_type: str) -> bool:
+    """A value that is made of others."""
+    return duck_type.endswith("]") or duck_type.startswith(_NESTED)
+
+
+def compares(duck_type: str) -> bool:
+    """Whether the engine can compare values of two events."""
+    return not is_nested(duck_type) and duck_type != "INTERVAL"
 
 
 def is_null(duck_type: str) -> bool:

@@ -58,7 +58,7 @@ class Ready:
             read, schema, text=asked.formula, partition=asked.partition_by,
             type_column=roles.type_column, types=types, counted=isinstance(window, CountWindow),
         )  # fmt: skip
-        span = Span.of(window, roles.axis.nanoseconds, asked.within or "")
+        span = Span.of(window, roles.axis.nanoseconds, asked.within or "", asked.slide or "")
         return cls(plan, span, roles.axis, roles.event_type, asked.limit)
 
     def matching(self, partition_types: Sequence[pa.DataType]) -> Matching:

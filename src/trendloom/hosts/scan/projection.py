@@ -140,7 +140,7 @@ def bind(
     """The projection over a relation whose columns have been checked; errors name what misfits."""
     binder = Binder(connection, relation, schema)
     keys = tuple(_key(name, schema[name]) for name in scan.partition)
-    is_type = _Types(roles.type_column, schema.get(roles.type_column or "", ""), roles.event_type)
+    is_type = type_test(schema, roles)
     bits = [_bit(binder, is_type, k, letter) for k, letter in enumerate(scan.letters)]
     return Projection(
         keys,
@@ -153,6 +153,11 @@ def bind(
         scan.keep_unmatched,
         scan.words,
     )
+
+
+def type_test(schema: dict[str, str], roles: Roles) -> TypeTest:
+    """How a row of these columns tells its type."""
+    return TypeTest(roles.type_column, schema.get(roles.type_column or "", ""), roles.event_type)
 
 
 def check_letters(scan: Scan) -> None:
@@ -200,7 +205,7 @@ def _key(name: str, duck_type: str) -> exp.Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class _Types:
+class TypeTest:
     """How a row tells its type: by a column of text or integers, or all rows are of one."""
 
     column: str | None
@@ -232,6 +237,17 @@ class _Types:
         named = {letter.type: self._name(letter) for letter in letters if self.possible(letter)}
         return exp.In(this=self._value(), expressions=[*named.values()]) if named else exp.false()
 
+    def named(self, kind: str) -> exp.Expr | None:
+        """The test of any type by its name; None if no row can be of it."""
+        letter = Letter(kind, kind, None)
+        if not self.possible(letter):
+            return None
+        return self.of(letter) or exp.true()
+
+    def value(self) -> exp.Expr:
+        """The row's type as text, called `type`; of types that a column says."""
+        return exp.alias_(exp.cast(self._value(), _Type.VARCHAR), "type", quoted=True)
+
     def _name(self, letter: Letter) -> exp.Expr:
         # An integer is compared as one: to print every row's number would cost more than the rest.
         is_number = self.duck_type in _INTEGER_BITS
@@ -244,7 +260,7 @@ class _Types:
         return column if as_it_is else exp.cast(column, _Type.VARCHAR)
 
 
-def _bit(binder: Binder, types: _Types, position: int, letter: Letter) -> Bit | None:
+def _bit(binder: Binder, types: TypeTest, position: int, letter: Letter) -> Bit | None:
     # Checked even if no row can be this letter: an error must not depend on the events.
     condition = None if letter.condition is None else _condition(binder, letter)
     return Bit(position, types.of(letter), condition) if types.possible(letter) else None
@@ -266,7 +282,14 @@ def _condition(binder: Binder, letter: Letter) -> exp.Expr:
 def _fit(binder: Binder, operand: Operand) -> exp.Expr:
     safe = binder.safe(operand.tree, operand.reason)
     found = binder.type_of(safe, operand.tree, operand.reason)
-    if operand.kind is Kind.ANY:
+    if operand.kind is Kind.ANY and not duck.compares(found):
+        raise InputError(
+            f"{operand.reason} compares values of '{duck.text(operand.tree)}', and those of "
+            f"{found} cannot be compared between events.",
+            remedy="Use another attribute, or convert the column before the query, to a number or "
+            "to text.",
+        )
+    if operand.kind in (Kind.ANY, Kind.HELD):
         return fit_any(safe, found)
     fit = fit_number if operand.kind is Kind.NUMBER else fit_ordered
     fitted = fit(safe, found)

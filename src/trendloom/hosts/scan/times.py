@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from trendloom.errors import InputError, did_you_mean
+from trendloom.errors import InputError, TrendloomWarning, did_you_mean, warn
 from trendloom.hosts.scan import duck
 
 _SPELLINGS = {
@@ -21,6 +21,10 @@ _SPELLINGS = {
     86_400_000_000_000: "d day days",
 }
 TICKS = {word: size for size, words in _SPELLINGS.items() for word in words.split()}
+
+_FINER = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_YEAR = 31_556_952_000_000_000
+"""Nanoseconds of a mean year of the calendar."""
 
 _TIMESTAMPS = {
     "TIMESTAMP": ("epoch_us", 1_000, pa.timestamp("us")),
@@ -57,6 +61,24 @@ class TimeAxis:
             return exp.IntDiv(this=ticks, expression=exp.Literal.number(1_000_000))
         return ticks
 
+    def warn_of_ticks(self, ticks: int) -> None:
+        """Warn of an integer time after the year 3000 that in a finer unit would be of our days.
+
+        Milliseconds that are taken for seconds make windows a thousand times too short.
+        """
+        year = 1970 + ticks * self.nanoseconds // _YEAR
+        if self.duck_type in _TIMESTAMPS or year <= 3000:
+            return
+        for tick, plural in _FINER.items():
+            meant = 1970 + ticks * TICKS[tick] // _YEAR
+            if TICKS[tick] < self.nanoseconds and 1990 <= meant <= 2100:
+                cause = (
+                    f"The times of column '{self.column}' (such as {ticks}) are in the year "
+                    f"{year:,}; as {plural} they would be in {meant}."
+                )
+                warn(TrendloomWarning(cause, remedy=f"Say so with tick='{tick}' (--tick {tick})."))
+                return
+
     def to_arrow(self, ticks: Any) -> pa.Array:
         """Window bounds in the caller's type."""
         array = ticks if isinstance(ticks, pa.Array) else pa.array(ticks, pa.int64())
@@ -87,7 +109,10 @@ def moment_type(duck_type: str) -> pa.DataType | None:
 
 def _cast_remedy(column: str, duck_type: str) -> str:
     if duck_type == "VARCHAR":
-        return f"Convert it before, for example in SQL: CAST({column} AS TIMESTAMP)."
+        return (
+            f"Convert it before, for example in SQL: CAST({column} AS TIMESTAMP), or say how a "
+            "text file writes it with date_format= (--date-format)."
+        )
     if duck.is_number(duck_type):
         return (
             f"Convert it before, for example in SQL: CAST(ROUND({column}) AS BIGINT), "

@@ -7,12 +7,19 @@ mostly without a copy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom.errors import InputError
 from trendloom.hosts.scan.failures import without_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN = 200
+"""Characters of a row that an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,51 @@ class Arrived:
 
     batch: pa.RecordBatch
     dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The rows of a table that have a place in the order, and how many have not."""
+
+    table: pa.Table
+    dropped: int
+
+
+def without_bad_rows(
+    table: pa.Table, order: Sequence[str], unread: str, arrival: Arrival, *, drop: bool
+) -> Readable:
+    """Rows that could not be read, or have no time or tiebreak, are an error, or dropped.
+
+    Columns of `order`, and the column `unread`, need not be there.
+    """
+    rows = table.num_rows
+    if unread in table.column_names:
+        texts = table.column(unread)
+        if texts.null_count < rows:
+            if not drop:
+                raise unreadable(rows - texts.null_count, pc.drop_null(texts)[0].as_py())
+            table = table.filter(pc.is_null(texts))
+    keys = [name for name in order if name in table.column_names]
+    if any(table.column(name).null_count for name in keys):
+        known = pc.is_valid(table.column(keys[0]))
+        for name in keys[1:]:
+            known = pc.and_(known, pc.is_valid(table.column(name)))
+        ordered = table.filter(known)
+        if not drop:
+            bad = table.num_rows - ordered.num_rows
+            raise without_order(bad, None, arrival.time, arrival.tiebreak)
+        table = ordered
+    return Readable(table, rows - table.num_rows)
+
+
+def unreadable(rows: int, first: str) -> InputError:
+    """Text whose fields are not of the types that the schema says."""
+    shown = first if len(first) <= SHOWN else first[: SHOWN - 1] + "…"
+    return InputError(
+        f"{rows} {'row does' if rows == 1 else 'rows do'} not fit the schema. The first: {shown!r}",
+        remedy="Repair the schema (--schema) or the rows, or leave them out with bad_rows='drop' "
+        "(--bad-rows drop).",
+    )
 
 
 def arrive(batch: pa.RecordBatch, arrival: Arrival, *, drop: bool = False) -> Arrived:

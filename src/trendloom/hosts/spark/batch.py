@@ -26,6 +26,7 @@ from trendloom.hosts.scan.project import Projector
 from trendloom.hosts.spark import stages
 from trendloom.hosts.spark.blobs import SCHEMA
 from trendloom.hosts.spark.columns import spark_scan
+from trendloom.hosts.spark.logs import log_of, read_parquet, refuse_direct
 from trendloom.hosts.spark.rowgroups import (
     MOST_ROWS,
     TASK_ROWS,
@@ -106,9 +107,12 @@ def run_batch(
             f"Arrow, which reads for the direct plan, has no file system for '{unreachable[0]}'.",
             remedy="Leave the plan to Trendloom: Spark reads such paths.",
         )
-    if how is How.DIRECT or (how is How.AUTO and not unreachable):
+    logged = [path for path in paths if log_of(session, path) is not None]
+    if logged and how is How.DIRECT:
+        raise refuse_direct(logged)
+    if how is How.DIRECT or (how is How.AUTO and not unreachable and not logged):
         return _from_files(session, plan, paths, reading, numbers)
-    return _from_frame(plan, session.read.parquet(*paths), reading, numbers, how)
+    return _from_frame(plan, read_parquet(session, paths), reading, numbers, how)
 
 
 def _from_frame(

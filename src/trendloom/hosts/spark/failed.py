@@ -12,7 +12,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trendloom import errors
-from trendloom.errors import MissingExtraError, OutputError, QueryError, StateError, TrendloomError
+from trendloom.errors import (
+    InputError,
+    MissingExtraError,
+    OutputError,
+    QueryError,
+    StateError,
+    TrendloomError,
+    WorkloadError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +37,14 @@ LOST = re.compile(
     r"|STREAMING_CHECKPOINT_MISSING|CHECKPOINT_FILE_CHECKSUM)[\w.]*\] "
 )
 """Spark's own words for a checkpoint that it cannot go on from."""
+HEADER = re.compile(
+    r"CSV header does not conform to the schema.*?Expected: (.*?) but found: (.*?)\n"
+    r"CSV file: (?:file:/*(?=/))?(.*?)\n",
+    re.DOTALL,
+)
+MALFORMED = re.compile(r"\[MALFORMED_(?:RECORD_IN_PARSING|CSV_RECORD)[\w.]*\]")
+READ_FILE = re.compile(r"while reading file (?:file:/*(?=/))?(\S+?)\.\s")
+CSV_RECORD = re.compile(r"Malformed CSV record: (.*)")
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 TESTED = {"4.3": "4.2.0"}
 """Of Sparks whose own connector Maven Central did not have: the one that our tests run with."""
@@ -53,10 +69,13 @@ def going_on_from(checkpoint: str | None) -> Iterator[None]:
         with plain_failures():
             yield
     except StateError as error:
-        if checkpoint is None:
+        if checkpoint is None or checkpoint in error.cause:
             raise
-        refused = f"Cannot go on from the checkpoint '{checkpoint}'.\n{error.cause}"
-        raise StateError(refused, remedy=error.remedy) from error
+        raise StateError(
+            f"Cannot go on from the checkpoint '{checkpoint}'.",
+            said=(error.cause, *error.said),
+            remedy=error.remedy,
+        ) from error
 
 
 def plain(error: Exception) -> TrendloomError:
@@ -69,28 +88,51 @@ def plain(error: Exception) -> TrendloomError:
     ours = [*OURS.finditer(text)]
     if ours:
         return _again(ours[-1].group(1), ours[-1].group(2))
+    header = HEADER.search(text)
+    if header is not None:
+        return InputError(
+            f"The file '{header[3]}' has other columns than the schema: '{header[2]}' where the "
+            f"schema has '{header[1]}'.",
+            remedy="Name the columns as the files' first lines do, in their order (--schema).",
+        )
+    if MALFORMED.search(text):
+        return _malformed(text)
     head = STATE.sub("", STACK.split(text, maxsplit=1)[0]).strip()
     lost = LOST.search(head)
     if lost is not None:
-        return StateError(
+        return _in_lines(
+            StateError,
             f"Spark cannot read the state: {head[lost.end() :]}",
-            remedy="Restore the checkpoint's files, or start the stream with a new checkpoint.",
+            "Restore the checkpoint's files, or start the stream with a new checkpoint.",
         )
     if "PATH_ALREADY_EXISTS" in text:
-        return OutputError(head, remedy="Write elsewhere, or replace it with --overwrite.")
-    return TrendloomError(
-        f"Spark failed: {head or type(error).__name__}",
-        remedy="Its own log says more: --log warn.",
+        remedy = "Write elsewhere, or replace it with --overwrite."
+        return _in_lines(OutputError, head, remedy)
+    text = f"Spark failed: {head or type(error).__name__}"
+    return _in_lines(TrendloomError, text, "Its own log says more: --log warn.")
+
+
+def _malformed(text: str) -> InputError:
+    file, record = READ_FILE.search(text), CSV_RECORD.search(text)
+    where = "One of the files" if file is None else f"The file '{file[1]}'"
+    which = "" if record is None else f": '{STATE.sub('', record[1])}'"
+    return InputError(
+        f"{where} has a record that is malformed or does not fit the columns{which}.",
+        remedy="Repair it, or convert the files to Parquet.",
     )
 
 
 def _again(name: str, message: str) -> TrendloomError:
     kind = getattr(errors, name, TrendloomError)
     # An error in a query has its picture in the message already.
-    if not issubclass(kind, TrendloomError) or issubclass(kind, QueryError):
+    if not issubclass(kind, TrendloomError) or issubclass(kind, QueryError | WorkloadError):
         kind = TrendloomError
-    raised: TrendloomError = kind(STATE.sub("", message).strip())
-    return raised
+    return _in_lines(kind, STATE.sub("", message).strip())
+
+
+def _in_lines(kind: type[TrendloomError], text: str, remedy: str | None = None) -> TrendloomError:
+    cause, *said = text.split("\n")
+    return kind(cause, said=said, remedy=remedy)
 
 
 def no_delta() -> MissingExtraError:
@@ -119,9 +161,7 @@ def not_started(said: list[str], remedy: str) -> TrendloomError:
     """Spark's process ended before it answered; `said` are its last lines."""
     missing = UNRESOLVED.findall("\n".join(said))
     if not missing:
-        return TrendloomError(
-            "\n".join(["Spark's Java process did not start.", *said]), remedy=remedy
-        )
+        return TrendloomError("Spark's Java process did not start.", remedy=remedy, said=said)
     names = ", ".join(dict.fromkeys(":".join(parts) for parts in missing))
     return MissingExtraError(
         f"Spark did not find {names}, which --packages names or needs.",

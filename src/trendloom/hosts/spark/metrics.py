@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
+from trendloom.hosts.spark.operator import COUNTS
 from trendloom.hosts.spark.stream import METRICS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ FAMILIES = (
     ("events", "trendloom_events_total", "counter", "Events that reached the query"),
     ("rows", "trendloom_rows_total", "counter", "Result rows"),
     ("late", "trendloom_late_events_total", "counter", "Events that came after the watermark"),
+    ("dropped", "trendloom_dropped_rows_total", "counter", "Rows without a time, or unreadable"),
     ("batches", "trendloom_batches_total", "counter", "Micro-batches"),
     ("state_bytes", "trendloom_state_bytes", "gauge", "State written by the last micro-batch"),
     ("store_bytes", "trendloom_state_store_bytes", "gauge", "Memory of the state stores"),
@@ -42,6 +44,7 @@ class Tally:
     events: int = 0
     rows: int = 0
     late: int = 0
+    dropped: int = 0
     batches: int = 0
     state_bytes: int = 0
     store_bytes: int = 0
@@ -55,6 +58,7 @@ class Tally:
             self.events + batch.events,
             self.rows + batch.rows,
             self.late + batch.late,
+            self.dropped + batch.dropped,
             self.batches + batch.batches,
             batch.state_bytes,
             batch.store_bytes,
@@ -148,7 +152,7 @@ class TrendMetrics(StreamingQueryListener):
 def _tally(progress: Any, observed: Any) -> Tally:
     counts = observed.asDict()
     return Tally(
-        **{name: int(counts.get(name) or 0) for name in ("events", "rows", "late", "state_bytes")},
+        **{name: int(counts.get(name) or 0) for name in COUNTS},
         batches=1,
         store_bytes=sum(operator.memoryUsedBytes for operator in progress.stateOperators),
         state_rows=sum(operator.numRowsTotal for operator in progress.stateOperators),

@@ -5,6 +5,7 @@ What lists trends or complex events tells which rows they are made of, and Spark
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,7 +13,8 @@ import pyarrow as pa
 from trendloom.engine.sort import sort_events
 from trendloom.errors import InputError, did_you_mean
 from trendloom.hosts.spark.blobs import SCHEMA, from_blobs
-from trendloom.hosts.spark.session import check_overflow, is_dataframe, session_of
+from trendloom.hosts.spark.logs import read_parquet
+from trendloom.hosts.spark.session import check_overflow, is_dataframe, quote, session_of
 from trendloom.hosts.spark.workers import in_workers
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ def numbered_frame(
 ) -> DataFrame:
     """The events, if `id` can number them."""
     session = session_of(events, spark)
-    paths: Any = [events] if isinstance(events, str) else events
-    frame: Any = events if is_dataframe(events) else session.read.parquet(*paths)
+    paths: Any = [events] if isinstance(events, str | PurePath) else events
+    frame: Any = events if is_dataframe(events) else read_parquet(session, list(map(str, paths)))
     if frame.isStreaming:
         raise InputError(
             "Listings are of bounded inputs, and this DataFrame is a stream.",
@@ -59,8 +61,7 @@ def exchanged(frame: DataFrame, scan: SparkScan, id: str) -> DataFrame:  # noqa:
 
     check_overflow(frame.sparkSession, scan.may_overflow)
     matching = frame if scan.condition is None else frame.filter(scan.condition)
-    quoted = id.replace("`", "``")
-    chosen = matching.selectExpr(*scan.columns, f"CAST(`{quoted}` AS BIGINT) AS {ROW}")
+    chosen = matching.selectExpr(*scan.columns, f"CAST({quote(id)} AS BIGINT) AS {ROW}")
     key = [f"p{k}" for k in range(len(scan.partition_types))]
     read = read_batches(scan.arrival, ROW)
     return in_workers(chosen, stages.pack_events(read, key), SCHEMA).repartition("shard")

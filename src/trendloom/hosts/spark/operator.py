@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from trendloom.hosts.spark.processor import Shards
 
-OUTPUT = "feed INT, blob BINARY, events BIGINT, late BIGINT, rows BIGINT, state_bytes BIGINT"
+COUNTS = ("events", "late", "dropped", "rows", "state_bytes")
+OUTPUT = ", ".join(["feed INT, blob BINARY", *(f"{name} BIGINT" for name in COUNTS)])
 STATE = StructType([StructField("shards", IntegerType()), StructField("data", BinaryType())])
 """Not as text: the JVM would be asked to read it, twice per task."""
 

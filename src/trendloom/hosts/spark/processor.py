@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,12 +10,12 @@ from pyspark import TaskContext
 from pyspark.sql.types import Row
 from sqlglot import exp
 
-from trendloom.engine import wire
+from trendloom.engine import signing, wire
 from trendloom.engine.live.live import Live, Step
-from trendloom.engine.live.state import other_query
 from trendloom.errors import LimitError, StateError
 from trendloom.hosts.spark.blobs import from_blob
-from trendloom.language.printer import to_text
+from trendloom.hosts.spark.checkpoint import Identity
+from trendloom.hosts.spark.operator import COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +30,8 @@ QUERY_ID = "sql.streaming.queryId"
 MAX_STATE = 1 << 30
 """Half of what one value in Spark can be."""
 GUARD = -1
-"""A shard without events, told of in every micro-batch: its state says whose checkpoint it is.
+"""A shard without events, told of in every micro-batch: its state says whose checkpoint it is, and
+it counts the rows that no shard gets.
 
 Another number of shards, or queries in another order, would send events to shards that have no
 state yet, and no shard alone could tell.
@@ -51,11 +51,15 @@ class Shards:
         """Where timers and bytes are, always those of the shard at hand."""
         self._handle = handle
         self._state = state
+        self._key = signing.key_of_environment()
 
     def take(self, shard: int, rows: Iterator[Row], watermark: int) -> Iterator[Row]:
         """A shard's new events."""
         if shard == GUARD:
             self._guard()
+            dropped = sum(int.from_bytes(row.blob, "little") for row in rows)
+            if dropped:
+                yield _counts(dropped=dropped)
             return
         tables = [from_blob("events", row.blob) for row in rows]
         yield self.step(shard, pa.concat_tables(tables).unify_dictionaries(), watermark)
@@ -76,15 +80,13 @@ class Shards:
 
     def _guard(self) -> None:
         """Refuses the checkpoint of another stream."""
-        mine = {"queries": [to_text(feed.task.setting.plan.query) for feed in self.feeds]}
+        mine = Identity.of(self.feeds, self.shards, self.mode)
         data = self._kept(None)
         if data is None:
-            self._state.update((self.shards, bytearray(wire.pack("guard", mine, {}))))
+            self._update(wire.pack("guard", {"queries": list(mine.queries)}, {}))
             return
         before = wire.unpack("guard", data)[0]["queries"]
-        for old, new in zip_longest(before, mine["queries"], fillvalue="none"):
-            if old != new:
-                raise other_query(old, new, _where(None))
+        mine.check(Identity(self.shards, tuple(before)), _where(None))
 
     def _kept(self, shard: int | None) -> bytes | None:
         """The bytes that the shard left."""
@@ -92,13 +94,16 @@ class Shards:
         if kept is None:
             return None
         shards, data = kept
-        if shards != self.shards:
+        Identity(self.shards, ()).check(Identity(shards, ()), _where(shard))
+        try:
+            return signing.opened(bytes(data), self._key)
+        except StateError as error:
             raise StateError(
-                f"{_where(shard)}: the checkpoint was written with {shards} shards, this stream "
-                f"has {self.shards}.",
-                remedy=f"Go on with shards={shards}, or start with a new checkpoint.",
-            )
-        return bytes(data)
+                f"{_where(shard)}: {error.cause}", said=error.said, remedy=error.remedy
+            ) from None
+
+    def _update(self, data: bytes) -> None:
+        self._state.update((self.shards, bytearray(signing.sealed(data, self._key))))
 
     def _restored(self, task: Task, shard: int) -> Live:
         data = self._kept(shard)
@@ -107,7 +112,8 @@ class Shards:
         try:
             return Live.restore(task.setting, self.mode, data)
         except StateError as error:
-            raise StateError(f"{_where(shard)}: {error.cause}", remedy=error.remedy) from None
+            cause = f"{_where(shard)}: {error.cause}"
+            raise StateError(cause, said=error.said, remedy=error.remedy) from None
 
     def _rest(self, live: Live) -> int:
         if live.is_empty:
@@ -120,7 +126,7 @@ class Shards:
                 remedy="Start with more shards (shards=…) and a new checkpoint, a shorter WITHIN "
                 "or a shorter watermark delay.",
             )
-        self._state.update((self.shards, bytearray(data)))
+        self._update(data)
         return len(data)
 
     def _wake(self, task: Task, due: int | None, deadline: int | None) -> None:
@@ -197,11 +203,15 @@ def _shown(operand: exp.Expr) -> str:
 def _row(number: int, task: Task, step: Step, size: int) -> Row:
     rows = task.dress(step.rows)
     blob = wire.pack("rows", {}, {"rows": rows}) if rows.num_rows else None
-    return Row(
-        feed=number,
-        blob=None if blob is None else bytearray(blob),
+    return _counts(
+        number,
+        None if blob is None else bytearray(blob),
         events=step.events,
         late=step.late_events,
         rows=rows.num_rows,
         state_bytes=size,
     )
+
+
+def _counts(feed: int = 0, blob: bytearray | None = None, **counts: int) -> Row:
+    return Row(feed=feed, blob=blob, **{name: counts.get(name, 0) for name in COUNTS})

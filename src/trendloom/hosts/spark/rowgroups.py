@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from trendloom.errors import InputError
+from trendloom.hosts.scan.folders import STREAM_LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +27,8 @@ MOST_ROWS = 16_000_000
 """Rows of a task that holds a piece of them at a time: what has to be done again if it fails."""
 PIECE_ROWS = 1 << 19
 """Rows of such a piece."""
+LOGS = ("_delta_log", ".hoodie", STREAM_LOG)
+"""Folders beside files that do not all count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,13 @@ def _files(paths: Sequence[str]) -> list[str]:
         )
         for one in inside:
             below = PurePosixPath(one).relative_to(inner)
+            log = next((part for part in below.parts if part in LOGS), None)
+            if log is not None:
+                raise InputError(
+                    f"'{one.partition(f'/{log}/')[0]}' has a log ({log}) that says which of its "
+                    "files count.",
+                    remedy="Name that folder itself: Spark then reads it by its log.",
+                )
             if any(part.startswith(("_", ".")) for part in below.parts):
                 continue  # what Spark and others leave beside the data
             if any("=" in part for part in below.parts[:-1]):

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from trendloom.errors import InputError, MissingExtraError
+from trendloom.hosts.scan.gaps import refuse_gap
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,12 +20,15 @@ OLDEST = (4, 1)
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STORE = "spark.sql.streaming.stateStore.providerClass"
 ANSI = "spark.sql.ansi.enabled"
+CORRUPT = "spark.sql.columnNameOfCorruptRecord"
+GLOB = re.compile(r"([\[\]{}*?\\])")
 LOCAL = r"local(?:\[(\d+|\*)(?:, *\d+)?\])?"
 
 
 def is_dataframe(events: object) -> TypeGuard[DataFrame]:
     """Whether it is Spark's, without loading Spark for everything else."""
-    return type(events).__module__.startswith("pyspark.sql.") and hasattr(events, "mapInArrow")
+    modules = (kind.__module__ for kind in type(events).__mro__)
+    return hasattr(events, "mapInArrow") and any(m.startswith("pyspark.sql.") for m in modules)
 
 
 def require_pyspark() -> None:
@@ -63,6 +67,38 @@ def check_version(version: str) -> None:
         )
 
 
+def quote(column: str) -> str:
+    """A column's name in Spark's SQL, whatever it is made of."""
+    return "`" + column.replace("`", "``") + "`"
+
+
+def unread_column(frame: DataFrame) -> str | None:
+    """The column in which Spark's readers of text leave the rows whose fields they cannot read."""
+    name = frame.sparkSession.conf.get(CORRUPT, "_corrupt_record")
+    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
+    return quote(name) if name is not None and kinds.get(name) == "string" else None
+
+
+def literal(path: str) -> str:
+    """A path as Spark's readers take it, which read patterns; its writers do not."""
+    return GLOB.sub(r"\\\1", path)
+
+
+def files_of(spark: SparkSession, folder: str) -> list[str] | None:
+    """The files of a folder wherever Spark can read, but for hidden ones; None if it is not there.
+
+    A folder that is hidden itself seems to have none.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        return spark.read.text(literal(folder)).inputFiles()
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return None
+
+
 def local_cores(spark: SparkSession) -> int | None:
     """Of a master inside the driver; a cluster may have any number, and more tomorrow."""
     master = re.fullmatch(LOCAL, spark.conf.get("spark.master", "") or "")
@@ -92,7 +128,8 @@ def check_overflow(spark: SparkSession, may_overflow: bool) -> None:
 
 
 def refuse_input_order(plan: Plan, reading: Reading) -> None:
-    """Refuses windows of events without a tiebreak."""
+    """Refuses windows of events without a tiebreak, and windows with gaps between them."""
+    refuse_gap(plan)
     if plan.scan.input_order and reading.tiebreak is None:
         raise InputError(
             "A window of events needs an order of simultaneous events, and Spark's rows have none.",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trendloom.errors import OutputError
 from trendloom.hosts.spark.failed import no_delta
+from trendloom.hosts.spark.session import quote
 from trendloom.language import GroupKey, Item, parse, to_text
 
 if TYPE_CHECKING:
@@ -116,12 +117,12 @@ def as_messages(
     names = [*WINDOW, *groups]
     if all_values:
         names += [column for column in visible if column not in names]
-    identity = f.struct(f.lit(name), *[f.col(_quoted(column)) for column in names])
+    identity = f.struct(f.lit(name), *[f.col(quote(column)) for column in names])
     # Nulls are written out: without them, the same text could mean different columns.
     whole = {"ignoreNullFields": "false"}
     return rows.select(
         f.sha2(f.to_json(identity, whole), 256).alias("key"),
-        f.to_json(f.struct(*[f.col(_quoted(column)) for column in visible]), whole).alias("value"),
+        f.to_json(f.struct(*[f.col(quote(column)) for column in visible]), whole).alias("value"),
     )
 
 
@@ -129,7 +130,3 @@ def _show(batch: DataFrame, show: Show) -> None:
     table = batch.toArrow()
     if table.num_rows:
         show(table)
-
-
-def _quoted(column: str) -> str:
-    return "`" + column.replace("`", "``") + "`"

@@ -21,6 +21,7 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn, SelectedColumn
 from trendloom.engine.layout import Numbers
 from trendloom.errors import InputError, one_of
 from trendloom.hosts.scan.columns import refuse_repeated
+from trendloom.hosts.scan.gaps import refuse_gap
 from trendloom.hosts.scan.project import Projector
 from trendloom.hosts.scan.reading import Reading
 from trendloom.hosts.spark.columns import arrow_type
@@ -208,6 +209,7 @@ def _text(name: str, argument: AnalyzeArgument | None) -> str | None:
 
 
 def _refuse_input_order(planned: Plan, tiebreak: str | None) -> None:
+    refuse_gap(planned)
     if planned.scan.input_order and tiebreak is None:
         raise InputError(
             "A window of events needs an order of simultaneous events, and Spark's rows have none.",

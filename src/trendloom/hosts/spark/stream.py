@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trendloom.engine.live.mode import Mode, check_streamable
-from trendloom.errors import InputError
-from trendloom.hosts.spark.arrive import Arrival, arrive
+from trendloom.hosts.spark.arrive import Arrival, arrive, without_bad_rows
 from trendloom.hosts.spark.blobs import SCHEMA, one_blob, to_blobs
+from trendloom.hosts.spark.checkpoint import Identity
 from trendloom.hosts.spark.columns import SparkScan, spark_scan
-from trendloom.hosts.spark.operator import OUTPUT, TrendProcessor
+from trendloom.hosts.spark.operator import COUNTS, OUTPUT, TrendProcessor
 from trendloom.hosts.spark.processor import GUARD, Shards
 from trendloom.hosts.spark.schema import struct_of
 from trendloom.hosts.spark.session import (
@@ -28,11 +28,14 @@ from trendloom.hosts.spark.session import (
     check_state_store,
     refuse_input_order,
     session_of,
+    unread_column,
 )
 from trendloom.hosts.spark.stages import CHUNK_ROWS
 from trendloom.hosts.spark.task import Task
 from trendloom.hosts.spark.unpack import read_rows
+from trendloom.hosts.spark.watermark import EVENT_TIME, with_watermark
 from trendloom.hosts.spark.workers import in_workers
+from trendloom.hosts.spark.writers import Terms, checked
 from trendloom.workloads.union import joint_schema
 
 if TYPE_CHECKING:
@@ -48,7 +51,8 @@ if TYPE_CHECKING:
 METRICS = "trendloom"
 """Under this name the counts of every micro-batch are in the query's progress."""
 SHARDS = 16
-EVENT_TIME = "trendloom_event_time"
+UNREAD = "unread"
+"""The text of a row whose fields could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def run_stream(
     schemas = {feed.name: feed.task.schema for feed in feeds}
     schema = joint_schema(schemas) if several else feeds[0].task.schema
 
-    marked = _with_watermark(frame, feeds[0].task, reading.time, streaming.watermark)
+    marked = with_watermark(frame, feeds[0].task.axis, reading.time, streaming.watermark)
     chosen = _selected(marked, feeds, scans)
     packed = in_workers(chosen, pack(feeds, streaming.shards, drop=reading.drops), SCHEMA)
     mode = Mode(streaming.mode)
@@ -114,36 +118,32 @@ def run_stream(
     )
     counted = stepped.observe(
         METRICS,
-        *[
-            f.coalesce(f.sum(name), f.lit(0)).alias(name)
-            for name in ("events", "late", "rows", "state_bytes")
-        ],
+        *[f.coalesce(f.sum(name), f.lit(0)).alias(name) for name in COUNTS],
     )
     unpack = read_rows(list(schemas), schema, several=several)
-    return in_workers(counted, unpack, struct_of(schema))
+    rows = in_workers(counted, unpack, struct_of(schema))
+    return checked(rows, Terms(mode.value, Identity.of(shards.feeds, shards.shards, mode)))
 
 
 def pack(feeds: list[Feed], shards: int, *, drop: bool) -> Stage:
     """Batches with every query's columns → blobs of each query's events by shard."""
 
     def stage(batches: Batches) -> Batches:
-        held: list[pa.RecordBatch] = []
-        rows = 0
-        for batch in batches:
-            held.append(batch)
-            rows += batch.num_rows
-            if rows >= CHUNK_ROWS:
-                yield from _packed(held)
-                held, rows = [], 0
-        if held:
-            yield from _packed(held)
-            yield one_blob(GUARD, b"")
+        dropped: int | None = None
+        for held in _gathered(batches):
+            table = pa.Table.from_batches(held).combine_chunks()
+            # All queries have the same time and tiebreak: whose is looked at does not matter.
+            order = [feeds[0].prefix + name for name in ("time", "tie")]
+            bad = without_bad_rows(table, order, UNREAD, feeds[0].arrival, drop=drop)
+            dropped = bad.dropped + (dropped or 0)
+            yield from _packed(bad.table)
+        if dropped is not None:
+            yield one_blob(GUARD, dropped.to_bytes(8, "little"))
 
-    def _packed(held: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        table = pa.Table.from_batches(held).combine_chunks()
+    def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:
         for feed in feeds:
             for batch in _of(feed, table).to_batches():
-                arrived = arrive(batch, feed.arrival, drop=drop).batch
+                arrived = arrive(batch, feed.arrival).batch
                 events = pa.Table.from_batches([arrived])
                 if events.num_rows:
                     yield from to_blobs("events", events, feed.task.group, shards, feed.first_shard)
@@ -158,53 +158,37 @@ def _of(feed: Feed, table: pa.Table) -> pa.Table:
     for name in feed.task.partition:
         own = own.filter(pc.is_valid(own.column(name)))
     if not feed.task.setting.plan.scan.keep_unmatched:
-        # Rows without a time are somebody's mistake: whoever receives them counts them.
-        unordered = pc.is_null(own.column("time"))
-        own = own.filter(pc.or_(pc.not_equal(own.column("mask"), 0), unordered))
+        own = own.filter(pc.not_equal(own.column("mask"), 0))
     return own
 
 
+def _gathered(batches: Batches) -> Iterator[list[pa.RecordBatch]]:
+    """Some batches at a time."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= CHUNK_ROWS:
+            yield held
+            held, rows = [], 0
+    if held:
+        yield held
+
+
 def _selected(frame: DataFrame, feeds: list[Feed], scans: list[SparkScan]) -> DataFrame:
-    """Every query's columns, rows that no query wants left out."""
+    """Every query's columns, rows that no query wants left out, unless they cannot be read."""
     conditions = [scan.condition for scan in scans]
+    unread = unread_column(frame)
     if None not in conditions:
         # Unless a filter asks for the event time, Spark puts it before the watermark, which then
         # misses the times of the events that no query wants.
         made = [f"{EVENT_TIME} IS NULL"] if EVENT_TIME in frame.columns else []
+        made += [] if unread is None else [f"{unread} IS NOT NULL"]
         frame = frame.filter(" OR ".join(f"({condition})" for condition in [*conditions, *made]))
-    columns: list[str] = []
+    columns = [] if unread is None else [f"{unread} AS {UNREAD}"]
     for feed, scan in zip(feeds, scans, strict=True):
         for name, column in zip(feed.arrival.contract.names, scan.columns, strict=True):
             expression, _, _ = column.rpartition(" AS ")
             columns.append(f"{expression} AS {feed.prefix}{name}")
     return frame.selectExpr(*columns)
-
-
-def _with_watermark(frame: DataFrame, task: Task, time: str, delay: str | None) -> DataFrame:
-    """Spark's watermark is of instants; other times are made into some for it alone."""
-    from pyspark.sql import functions as f
-
-    if delay is None:
-        return frame
-    kind = task.axis.arrow_type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return frame.withWatermark(time, delay)
-    quoted = "`" + time.replace("`", "``") + "`"
-    if pa.types.is_timestamp(kind):
-        # Put together from its parts: a cast would depend on the session's time zone.
-        of_day = f"hour({quoted}) * 3600L + minute({quoted}) * 60L + extract(SECOND FROM {quoted})"
-        if task.axis.duck_type == "DATE":
-            of_day = "0L"
-        whole = f"unix_date(CAST({quoted} AS DATE)) * 86400000000L"
-        instant = f"{whole} + CAST(({of_day}) * 1000000L AS BIGINT)"
-    else:
-        nanoseconds = task.axis.nanoseconds
-        if nanoseconds % 1000:
-            raise InputError(
-                "A watermark counts milliseconds, and one tick of this time column is less than a "
-                "microsecond.",
-                remedy="Convert the column to a timestamp.",
-            )
-        instant = f"{quoted} * {nanoseconds // 1000}L"
-    made = f.expr(f"timestamp_micros({instant})")
-    return frame.withColumn(EVENT_TIME, made).withWatermark(EVENT_TIME, delay)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 import platform
-import warnings
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
+from trendloom.errors import TrendloomWarning, warn
 from trendloom.kernels.burst_choice import Costs
 
 VERSION = 2
@@ -27,7 +27,7 @@ USUAL_PAIRS = Costs(event=15.0, column=7.0, snapshot=60.0, query=2500.0, alone=2
 """And with: events are multiplied by the logarithm of their number, queries counted per window."""
 
 
-class CalibrationWarning(UserWarning):
+class CalibrationWarning(TrendloomWarning):
     """Measured constants are there and cannot be used."""
 
 
@@ -127,9 +127,6 @@ def used() -> tuple[Costs, Costs]:
     """The costs to decide with; warns if measured ones cannot be used."""
     found = known()
     if found.trouble is not None:
-        warnings.warn(
-            f"{found.trouble}; workloads are shared by default constants. {REMEDY}",
-            CalibrationWarning,
-            stacklevel=2,
-        )
+        cause = f"{found.trouble}; workloads are shared by default constants."
+        warn(CalibrationWarning(cause, remedy=REMEDY))
     return found.costs

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trendloom.engine.columns import as_doubles
+from trendloom.engine.ends import Moved
 from trendloom.engine.inputs import Centre
 from trendloom.engine.setting import Setting
 from trendloom.engine.windows import Windows
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trendloom.engine.chunk import Chunk
+    from trendloom.engine.lanes import Extremum
     from trendloom.engine.slots import Slots
     from trendloom.engine.windows import Runs
     from trendloom.kernels.burst_choice import Costs
@@ -126,6 +128,8 @@ class Sharing:
         found = list(runs) if runs is not None else self.runs(chunk)
         slots: list[Slots | None] = [None] * len(found)
         words = np.ascontiguousarray(chunk.mask.astype(np.uint64))
+        moved = Moved.of(tuple(self._extremes), chunk, None)
+        chunk = chunk if moved is None else moved.chunk
         self.find_centres(chunk)
         metrics = Metrics()
         for lot, wiring in self._lots:
@@ -133,8 +137,32 @@ class Sharing:
         metrics += fold_pairs_of(self, chunk, words, found, slots)
         done = [one for one in slots if one is not None]
         assert len(done) == len(found), "every member has slots"
+        if moved is not None:
+            done = [self._moved_back(moved, k, one) for k, one in enumerate(done)]
         metrics = replace(metrics, seconds=time.perf_counter() - started)
         return Evaluated(found, done, metrics)
+
+    @cached_property
+    def _extremes(self) -> dict[Extremum, None]:
+        """Of all members, by the operands of the joint scan."""
+        lots = [*self._lots, *((lot, self.wiring(lot)) for lot in self.paired)]
+        return {
+            self._of_joint(number, lane): None
+            for lot, wiring in lots
+            for number, lanes in zip(lot, wiring.extremes, strict=True)
+            for lane in lanes
+        }
+
+    def _of_joint(self, number: int, lane: Extremum) -> Extremum:
+        operands = self.joint.operands[number]
+        return lane if lane.operand is None else replace(lane, operand=operands[lane.operand])
+
+    def _moved_back(self, moved: Moved, number: int, slots: Slots) -> Slots:
+        keys = {
+            lane: moved.key(self._of_joint(number, lane), keys)
+            for lane, keys in slots.extremes.items()
+        }
+        return replace(slots, extremes=keys)
 
     def runs(self, chunk: Chunk) -> list[Runs]:
         """Per member all windows of the chunk; those with the same windows have the same runs."""

@@ -244,7 +244,7 @@ class _Lot:
         evaluator = self.sharing.setting(number).evaluators()[side]
         evaluator.centres.update(self.sharing.own_centres(number))
         own = self.sharing.joint.own_chunk(number, self.chunk)
-        found = evaluator.evaluate(own, self.runs.pick(rows))
+        found = evaluator.from_nothing(own, self.runs.pick(rows))
         out_m[rows], out_e[rows] = 0.0, 0
         lanes: tuple[Lane, ...] = (TRENDS, *wiring.lanes[k])
         for lane, one in enumerate(lanes):

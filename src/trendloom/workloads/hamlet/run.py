@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trendloom.engine.chunk import join_batches, make_chunk, same_partition
+from trendloom.engine.chunk import join_batches, make_chunk, same_partition, tied_events
 from trendloom.engine.groups import Groups
 from trendloom.engine.run import last_point
 from trendloom.engine.table import part_rows, put_together, result_table
@@ -55,6 +55,8 @@ class SharedRun:
     sharing: Sharing
     partition_types: Sequence[pa.DataType]
     metrics: Metrics = field(init=False, default_factory=Metrics)
+    ties: int = field(init=False, default=0)
+    """Events that share their time with another one of their partition."""
 
     _queries: list[_Query] = field(init=False)
     _groups: Groups = field(init=False)
@@ -111,6 +113,7 @@ class SharedRun:
                 # Windows that ended before the events that waited were complete already then.
                 done &= (runs.partition != 0) | (windows.end(runs.window) > self._seen)
             complete.append(runs.pick(done))
+        self.ties += tied_events(chunk, keep)
         self._waiting = [] if keep == len(chunk) else [chunk.batch.slice(keep)]
         self._seen = int(chunk.time[-1])
         if not any(len(runs) for runs in complete):
