@@ -11,12 +11,14 @@ import gzip
 import io
 import json
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import trendloom as tl
 from trendloom.errors import InputError, TrendloomWarning
 from trendloom.hosts.local.sources import open_events
 from trendloom.hosts.scan.columns import check_attributes, check_type
@@ -557,6 +559,33 @@ def test_times_with_and_without_offsets_are_told(suffix: str, far: int, tmp_path
         read = source.connection.sql("SELECT t FROM events").to_arrow_table()["t"].to_pylist()
     hours = {time.hour for time in read}
     assert hours == {0, 22}
+
+
+@pytest.mark.parametrize(
+    ("values", "rounded"),
+    [
+        (["1.5", "9007199254740993", "9007199254740992"], 1),
+        (["1.5", "-9007199254740993", "-18446744073709551615", "18446744073709551616"], 2),
+        (["0.5", "9" * 50], 1),
+        (["1.5", "9007199254740992", "1e300", "123456789012345.25"], 0),
+        (["1", "9223372036854775807"], 0),
+    ],
+)
+def test_integers_that_become_other_doubles_are_told(
+    values: list[str], rounded: int, tmp_path: Path
+) -> None:
+    csv, json = tmp_path / "a.csv", tmp_path / "a.json"
+    rows = list(enumerate(values))
+    csv.write_text("".join(["type,time,i\n", *(f"A,{at},{value}\n" for at, value in rows)]))
+    json.write_text("".join(f'{{"type":"A","time":{at},"i":{v}}}\n' for at, v in rows))
+    for path in (csv, json):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            tl.run("RETURN MAX(A.i) AS n PATTERN A", str(path), time="time")
+            tl.run("RETURN COUNT(*) AS n PATTERN A", str(path), time="time")
+        found = [str(one.message) for one in told if "stored exactly" in str(one.message)]
+        assert len(found) == (rounded > 0)
+        assert all("'i'" in one and f" {rounded} of its integers" in one for one in found)
 
 
 def test_times_with_offsets_in_one_file_and_without_in_another(tmp_path: Path) -> None:

@@ -204,8 +204,10 @@ class Run:
             opened = None
         runs = self.windows.runs(chunk)
         states = [evaluator.blank(len(runs)) for evaluator in self.evaluators]
+        went_on = np.zeros(len(runs), np.bool_)
         if opened is not None:
-            states = self._resume(opened, runs, states, int(partitions.group[0]))
+            rows, states = self._resume(opened, runs, states, int(partitions.group[0]))
+            went_on[rows] = True
         states = [
             evaluator.fold(chunk, runs, state)
             for evaluator, state in zip(self.evaluators, states, strict=True)
@@ -217,9 +219,6 @@ class Run:
                 open_rows = in_last
             else:
                 open_rows = in_last & (self.windows.end(runs.window) > chunk.time[-1])
-        went_on = np.zeros(len(runs), np.bool_)
-        if opened is not None:
-            went_on = (runs.partition == 0) & np.isin(runs.window, opened.window)
         group, closed = partitions.group[runs.partition], np.flatnonzero(~open_rows)
         if len(closed):
             taken = [state.take(closed) for state in states]
@@ -235,21 +234,27 @@ class Run:
             ]
             self._open = _Open(waiting.window, kept)
 
-    def _resume(self, opened: _Open, runs: Runs, states: list[State], group: int) -> list[State]:
-        """Puts the waiting vectors into the runs that go on; closes those that got no event."""
+    def _resume(
+        self, opened: _Open, runs: Runs, states: list[State], group: int
+    ) -> tuple[Ints, list[State]]:
+        """Puts the waiting vectors into the runs that go on, and returns these runs.
+
+        Closes the windows that got no event.
+        """
         mine = np.flatnonzero(runs.partition == 0)
         position = {int(runs.window[row]): int(row) for row in mine}
         target = np.array([position.get(int(w), -1) for w in opened.window], np.int64)
         going = target >= 0
+        rows = target[going]
         states = [
-            state.put(target[going], old.take(np.flatnonzero(going)), len(runs))
+            state.put(rows, old.take(np.flatnonzero(going)), len(runs))
             for state, old in zip(states, opened.states, strict=True)
         ]
         rest = np.flatnonzero(~going)
         if len(rest):
             over = _Open(opened.window[rest], [state.take(rest) for state in opened.states])
             self._close(over, group)
-        return states
+        return rows, states
 
     def _close(self, opened: _Open, group: int) -> None:
         groups = np.full(len(opened.window), group, np.int64)

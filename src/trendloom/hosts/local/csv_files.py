@@ -27,7 +27,7 @@ from trendloom.hosts.local.readers import (
     union,
     unreadable,
 )
-from trendloom.hosts.local.text_dates import read_dates
+from trendloom.hosts.local.text_columns import read_columns
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import refuse_repeated
 
@@ -63,15 +63,15 @@ def open_csv(
         schema = _csv_schema(connection, heads)
         raw = _csv_reader(heads, dict.fromkeys(schema, "VARCHAR"))
         everything = raw(paths, {}).subquery("files")
-        dates = read_dates(connection, everything, schema, date_format)
+        found = read_columns(connection, everything, schema, date_format)
     except duckdb.Error as error:
         for head in heads.values():
             reason = fault(head)
             if reason is not None:
                 raise reason from error
         raise unreadable(error) from error
-    stated = schema | dict.fromkeys(dates.expressions, "VARCHAR")
-    return Typed(_csv_reader(heads, stated), list(schema), dates.expressions, dates.remarks)
+    stated = schema | dict.fromkeys(found.expressions, "VARCHAR")
+    return Typed(_csv_reader(heads, stated), list(schema), found.expressions, found.remarks)
 
 
 def _refuse_other_heads(first: Head, heads: Iterable[Head]) -> None:

@@ -16,7 +16,7 @@ from trendloom.hosts.local.readers import (
     readable,
     types_of,
 )
-from trendloom.hosts.local.text_dates import read_dates
+from trendloom.hosts.local.text_columns import read_columns
 from trendloom.hosts.scan import duck
 from trendloom.hosts.scan.columns import refuse_repeated
 
@@ -55,10 +55,10 @@ def open_json(
     if may_be_renamed(schema):
         refuse_repeated(readable(lambda: _json_keys(connection, paths)))
     everything = reader(dict.fromkeys(schema, "VARCHAR"))(paths, {}).subquery("files")
-    dates = readable(lambda: read_dates(connection, everything, schema, date_format))
+    found = readable(lambda: read_columns(connection, everything, schema, date_format))
     mixed = {name: _mixed(name) for name, kind in schema.items() if kind == "JSON"}
-    stated = schema | dict.fromkeys(dates.expressions, "VARCHAR")
-    return Typed(reader(stated), list(schema), dates.expressions, {**dates.remarks, **mixed})
+    stated = schema | dict.fromkeys(found.expressions, "VARCHAR")
+    return Typed(reader(stated), list(schema), found.expressions, {**found.remarks, **mixed})
 
 
 def _json_schema(

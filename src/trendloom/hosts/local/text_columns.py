@@ -1,4 +1,4 @@
-"""What the dates and times of text files mean: told from all their values, never guessed.
+"""What the dates, times and numbers of text files mean: told from all their values, never guessed.
 
 1. Columns whose values look like dates are read once as text.
 2. With a `date_format`, every column that it fits is read by it.
@@ -6,6 +6,7 @@
    none, the others are taken as UTC, with a warning.
 4. Of `13/04/2024` the day is known if one value of the column has a part over 12. Otherwise the
    column has no meaning, and a query that reads it is refused.
+5. A column of doubles may hold integers that no double is equal to: a query that reads it warns.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     Remark = TrendloomError | TrendloomWarning
 
+_DIGITS = 15
+"""Integers of so many digits are doubles."""
+_INTEGER = r"\s*[+-]?\d+\s*"
 _DATES = re.compile(r"DATE|TIMESTAMP.*")
 _ZONE = r"\s*(Z|[A-Za-z][A-Za-z_/]+|[+-]\d{2}(:?\d{2}){0,2})"
 _CLOCK = r"[ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
@@ -39,21 +43,21 @@ _YEAR_LAST = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
-    """How the columns of dates are read from text, and what is to be said of them."""
+class TextColumns:
+    """How columns are read from text where DuckDB's way will not do, and what is said of them."""
 
     expressions: Mapping[str, exp.Expr]
     """Over columns that are read as text."""
     remarks: Mapping[str, Remark]
 
 
-def read_dates(
+def read_columns(
     connection: duckdb.DuckDBPyConnection,
     raw: exp.Expr,
     schema: Mapping[str, str],
     date_format: str | None,
-) -> Dates:
-    """Look at every column that may hold dates; `raw` reads all columns as text."""
+) -> TextColumns:
+    """Look at every column that may hold dates or large integers; `raw` reads all as text."""
     may_be = [name for name, kind in schema.items() if _may_be(kind, date_format)]
     firsts = _first_values(connection, raw, may_be)
     asked = {name: _Column(name, schema[name], first) for name, first in firsts.items()}
@@ -67,7 +71,10 @@ def read_dates(
     expressions: dict[str, exp.Expr] = {}
     remarks: dict[str, Remark] = {}
     tests = {name: one.tests(date_format) for name, one in looked_at.items()}
-    counted = [exp.CountIf(this=test) for of in tests.values() for test in of.values()]
+    doubles = [name for name, kind in schema.items() if kind == "DOUBLE"]
+    asked_of_rows = [test for of in tests.values() for test in of.values()]
+    asked_of_rows += [_is_rounded(name) for name in doubles]
+    counted = [exp.CountIf(this=test) for test in asked_of_rows]
     # Also without dates: a row that cannot be read is told before anything is done with others.
     rows = exp.Count(this=exp.Star())
     _, *found = duck.first_row(connection, exp.select(rows, *counted).from_(raw))
@@ -79,6 +86,10 @@ def read_dates(
             expressions[name] = expression
         if remark is not None:
             remarks[name] = remark
+    for name in doubles:
+        rounded = next(values)
+        if rounded:
+            remarks[name] = _rounded(name, rounded)
     if date_format is not None and not any(
         one.formatted(date_format) == expressions.get(name) for name, one in looked_at.items()
     ):
@@ -86,7 +97,7 @@ def read_dates(
             f"The date format '{date_format}' fits no column.",
             remedy="Write it as the values are, for example %d/%m/%Y %H:%M:%S.",
         )
-    return Dates(expressions, remarks)
+    return TextColumns(expressions, remarks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +219,30 @@ def _may_be(duck_type: str, date_format: str | None) -> bool:
     if date_format is not None and duck_type in duck.INTEGERS:
         return {"%d", "%m"} <= set(re.findall("%[a-zA-Z]", date_format))
     return duck_type == "VARCHAR" or _DATES.fullmatch(duck_type) is not None
+
+
+def _is_rounded(name: str) -> exp.Expr:
+    """Whether the text is an integer that no double is equal to."""
+    text, double = duck.column(name), exp.TryCast(this=duck.column(name), to=_type("DOUBLE"))
+    is_long = exp.GT(this=exp.Length(this=text), expression=exp.Literal.number(_DIGITS))
+    is_integer = exp.Anonymous(this="regexp_full_match", expressions=[text, _string(_INTEGER)])
+    exact = exp.TryCast(this=text, to=_type("HUGEINT"))
+    stored = exp.TryCast(this=double, to=_type("HUGEINT"))
+    differs = exp.or_(exact.is_(exp.null()), exp.NEQ(this=exact.copy(), expression=stored))
+    return exp.and_(is_long, is_integer, differs)
+
+
+def _rounded(name: str, count: int) -> TrendloomWarning:
+    return TrendloomWarning(
+        f"The column '{name}' holds fractions or numbers beyond 64 bits, so it is read as doubles: "
+        f"{count:,} of its integers cannot be stored exactly.",
+        remedy="Write the column as 64-bit integers without fractions, or convert the file to "
+        "Parquet with a type that holds all values.",
+    )
+
+
+def _type(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="duckdb")
 
 
 def _first_values(
